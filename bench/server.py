@@ -162,7 +162,7 @@ def write_study(folder: Path, size: Size, most_units: int = 1000, goal: bool = F
         f'[pool]\nfile = "pool.csv"\n[scale]\nkind = "{"s100" if goal else "magnitude"}"\n'
         f"[units]\ndocuments = {size.unit}\nredundancy = {size.redundancy}\n"
         f"[work]\nmost_units = {most_units}\nstraight_on = true\n"
-        + ('[goal]\nsystems = ["up.run", "down.run"]\nwithin = 0.0\n' if goal else "")
+        + (f"[goal]\nsystems = '*.run'\nwithin = 0.0\nmeasure = \"DCG@{size.documents}\"\n" if goal else "")
     )
     for name, sign in (("up", 1), ("down", -1)):
         lines = (f"{t} Q0 {t}x{d} 1 {sign * d + size.documents} {name}\n" for t, d in pairs)

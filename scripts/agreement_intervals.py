@@ -79,7 +79,7 @@ def covered(statistic: str, design: tuple[int, int, int]) -> tuple[str, str, str
         widths.append(high - low)
         if statistic != "Fleiss’ κ":
             found = jackknife_interval(estimate, [alphas_without(doc, value, doc, kind)])
-            alone.append((found.low or 0) <= truth <= (found.high or 0))
+            alone.append((found["low"] or 0) <= truth <= (found["high"] or 0))
     first = f"{100 * np.mean(alone):.1f} %" if alone else "—"
     return first, f"{100 * np.mean(both):.1f} %", f"{np.median(widths):.2f}"
 

@@ -270,8 +270,8 @@ sampling) covered .78 of the differences between all systems in four such studie
 Tried and not used yet: columns of X with 1/n for each system that ranks a document, where n systems do. They gave a
 coverage of .96 to .97 on trec8-s100 (8 studies for each goal), but two equal systems were decided between in 10 % of
 150 worlds with a s.d. of .35. With these columns, and pairs chosen by the strengths Xγ instead of the documents'
-own answers, 0 of 60 such worlds were decided, and 1 of 60 others; coverage was .95 to 1.00 with other simulated systems for
-trec8-s100 (4 studies for each goal), which is too few studies to rely on.
+own answers, 0 of 60 such worlds were decided, and 1 of 60 others; coverage was .95 to 1.00 with other simulated systems
+for trec8-s100 (4 studies for each goal), which is too few studies to rely on.
 
 ## Equal systems are not decided between
 

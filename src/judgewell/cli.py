@@ -27,7 +27,7 @@ GROUPS = {
         "check": ("study", "List every error and warning in a study"),
         "design": ("study", "Make the units assessors will judge"),
         "simulate": ("simulate", "Try a study with synthetic assessors"),
-        "replay": ("replay", "Ask recorded answers again by other designs"),
+        "replay": ("replay", "Replay recorded answers under other designs"),
     },
     "Collect": {
         "serve": ("serve", "Run the judging server"),

@@ -21,6 +21,13 @@ SHARES = frozenset(
         "unjudged",
     }
 )  # fmt: skip
+# Columns of one table whose numbers are on one scale: they have equally many decimals.
+ALIKE = frozenset(
+    {
+        "lowest", "least", "q1", "median", "q3", "highest", "greatest", "mean", "sd", "low", "high", "width", "gain",
+        "value", "without_noise", "without_noise_low", "without_noise_high", "mean_first", "mean_second", "difference",
+    }
+)  # fmt: skip
 P_VALUES = frozenset({"p", "p_any", "p_holm", "p_corrected", "p_top", "mcnemar_p"})
 
 HEADS = {
@@ -169,8 +176,19 @@ def listing(names: Sequence[str], most: int = 4) -> str:
     return " and ".join(filter(None, [", ".join(names[:-1]), *names[-1:]]))
 
 
-def cells(column: pl.Series) -> list[str]:
-    """A column's values as text, all in one manner."""
+def table_cells(table: pl.DataFrame) -> list[list[str]]:
+    """A table's columns as text; those whose numbers are on one scale with equally many decimals."""
+    alike = [number for name in table.columns if name in ALIKE for number in _numbers(table[name])]
+    return [cells(column, alike if column.name in ALIKE else None) for column in table.get_columns()]
+
+
+def _numbers(column: pl.Series) -> list[float]:
+    """What is a number and no whole one by its type."""
+    return column.to_list() if column.dtype.is_float() else []
+
+
+def cells(column: pl.Series, alike: Sequence[float | None] | None = None) -> list[str]:
+    """A column's values as text, all in one manner: with the decimals that they need, or that numbers `alike` do."""
     name, values = column.name, column.to_list()
     if column.dtype == pl.Boolean:
         return [MISSING if value is None else "yes" if value else "no" for value in values]
@@ -182,12 +200,12 @@ def cells(column: pl.Series) -> list[str]:
         return [percent(value) for value in values]
     if column.dtype.is_integer():
         return [MISSING if value is None else _signed(count(value)) for value in values]
-    return _fractions(values)
+    return fractions(values, alike)
 
 
-def _fractions(values: Sequence[float | None]) -> list[str]:
-    """Numbers of one column with as many decimals as its largest needs; whole ones without."""
-    finite = [value for value in values if value is not None and isfinite(value)]
+def fractions(values: Sequence[float | None], alike: Sequence[float | None] | None = None) -> list[str]:
+    """Numbers with as many decimals as the largest of them (or of those `alike`) needs; all whole ones without."""
+    finite = [value for value in alike or values if value is not None and isfinite(value)]
     if all(value == round(value) for value in finite) and max(map(abs, finite), default=0) < 1e15:
         return [_signed(count(value)) if value is not None and isfinite(value) else MISSING for value in values]
     largest = max(map(abs, finite), default=0)

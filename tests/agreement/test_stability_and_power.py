@@ -12,8 +12,12 @@ from agreement_studies import made_study
 from scipy import stats
 
 import judgewell
+from judgewell.agreement.common import judgments_of
+from judgewell.agreement.evidence import Evidence
 from judgewell.agreement.power import grade_power, power_of
+from judgewell.agreement.section import run_section
 from judgewell.agreement.sections import section_named
+from judgewell.agreement.sections.stability import SECTION as STABILITY
 from judgewell.agreement.stability import (
     document_stability,
     inferred_grades,
@@ -23,6 +27,7 @@ from judgewell.agreement.stability import (
     unit_ratios,
 )
 from judgewell.errors import DataError, JudgewellWarning
+from judgewell.stats.footing import footing_of
 
 
 def judges(seed: int, count: int, noise: float) -> tuple[pl.DataFrame, pl.DataFrame]:
@@ -78,6 +83,8 @@ def test_document_stability() -> None:
     table = document_stability(judgments, most=12, orders=10)
     assert table["tau_median"].is_sorted()
     assert table["tau_median"][-1] < 1
+    medians = document_stability(judgments, average="median", most=12, orders=10)
+    assert medians["tau_median"].to_list() != table["tau_median"].to_list()
     flat = document_stability(judgments.with_columns(value=pl.lit(1.0)), most=2, orders=2)
     assert flat["tau_median"].null_count() == 2
     assert "ties all its documents" in flat["note"][0]
@@ -153,6 +160,16 @@ def test_trec8(trec8: tuple[pl.DataFrame, Any]) -> None:
     assert table["tau_median"].is_sorted()
 
 
+@pytest.mark.parametrize(("kind", "average"), [("interval", "mean"), ("ratio", "median")])
+def test_judgments_are_averaged_as_in_their_gains(kind: str, average: Any) -> None:
+    judgments = made_study(2, units=30)[0].with_columns(kind=pl.lit(kind))
+    ours = judgewell.agree(judgments, section=["stability"])["document_stability"]
+    footed = footing_of(judgments_of(judgments)).judgments
+    assert ours.equals(document_stability(footed, average=average))
+    asked = run_section(STABILITY, Evidence(judgments=judgments, averaged_by="median"), files=False)
+    assert asked.tables["document_stability"].equals(document_stability(footed, average="median"))
+
+
 def test_what_fewer_judgments_give_is_reported_below_all_there_are() -> None:
     section = section_named("stability")
     assert section is not None
@@ -176,7 +193,7 @@ def test_split_halves_imply_the_reliability_there_is() -> None:
     doc = np.repeat(np.arange(docs), each)
     frame = pl.DataFrame({"topic": (doc % 4).astype(str), "doc": doc.astype(str), "value": value, "kind": "interval"})
     row = split_halves(frame).row(0, named=True)
-    assert row["half"] == pytest.approx(3 / 6, abs=0.04)
+    assert row["correlation"] == pytest.approx(3 / 6, abs=0.04)
     assert row["reliability"] == pytest.approx(6 / 9, abs=0.04)
     assert row["one"] == pytest.approx(1 / 4, abs=0.04)
     assert row["for_90"] == pytest.approx(27, abs=4)

@@ -27,7 +27,7 @@ def test_a_reversed_assessor_is_named_with_the_reason() -> None:
     assert (row["assessor"], row["why"]) == ("c", "reversed")
     assert row["reason"].startswith("τ = −")
     (usual,) = agree(judged(None), section=["unusual assessors"], kind="ordinal").findings
-    assert usual == "None of 8 assessors is unusual in speed, variety of answers or ranking of documents."
+    assert usual == "None of 8 assessors is unusual in speed, variety of answers and comments, or ranking of documents."
 
 
 def test_one_pair_of_documents_does_not_make_an_assessor_reversed() -> None:
@@ -43,6 +43,18 @@ def test_constant_assessors_are_named_even_where_half_of_all_are_constant() -> N
     long = pl.concat([rare.with_columns(topic=pl.lit(topic)) for topic in "uvwx"])
     table = agree(long, section=["unusual assessors"], kind="ordinal")["unusual_assessors"]
     assert table.filter(why="constant")["assessor"].sort().to_list() == list("abcde")
+
+
+def test_who_writes_one_comment_again_and_again_is_named() -> None:
+    own = pl.when(pl.col("assessor") == "d").then(pl.lit("nice")).otherwise(pl.col("doc") + pl.col("assessor"))
+    for comment, named in ((own, ["d"]), (pl.when(pl.col("doc") < "d13").then(own), [])):  # five comments are too few
+        table = judged(None).with_columns(comment=comment)
+        table = agree(table, section=["unusual assessors"], kind="ordinal")["unusual_assessors"]
+        assert table.filter(why="one comment")["assessor"].to_list() == named
+    (reason,) = agree(judged(None).with_columns(comment=own), section=["unusual assessors"], kind="ordinal")[
+        "unusual_assessors"
+    ].filter(assessor="d")["reason"]
+    assert reason == "the same comment with 16 of 16 answers"
 
 
 def test_few_assessors_are_not_compared() -> None:

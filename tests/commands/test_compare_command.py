@@ -230,7 +230,7 @@ def test_scores_against_a_baseline_with_correction(judgewell):
     code, _, err = judgewell("compare", "s.csv", "--baseline", "z")
     assert (code, err.strip()) == (2, "judgewell: there is no system 'z'; the systems are a, b, c")
     code, _, err = judgewell("compare", "s.csv", "--baseline", "C")
-    assert err.strip() == "judgewell: there is no system 'C'; the systems are c, a, b"
+    assert err.strip() == "judgewell: there is no system 'C'; did you mean c? the systems are c, a, b"
 
 
 def test_verdicts_against_the_baseline_that_change_with_the_gains_are_named(judgewell):

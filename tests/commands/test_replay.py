@@ -72,6 +72,14 @@ def test_topics_documents_and_pool_are_those_of_the_answers(folder):
     assert short.table.equals(whole.table)
 
 
+def test_answers_that_a_goal_drew_are_no_base_for_other_designs(folder):
+    drawn = pl.read_csv(folder / "judgments.csv").unique(["topic", "doc"], maintain_order=True)
+    with pytest.warns(UserWarning, match="were drawn by a goal") as noted:
+        result = replay_study(folder / "documents.toml", drawn.with_columns(inclusion=0.5), repeats=1)
+    assert not [one for one in noted if issubclass(one.category, RuntimeWarning)]  # documents with π = 0 are unknown
+    assert "would the one answer per document agree?" in repr(result)
+
+
 def test_designs_over_recorded_preferences(folder):
     result = replay_study(folder / "pairs.toml", folder / "pairs.csv", repeats=1)
     assert result.table["design"].to_list() == ["even", "pairs"]

@@ -106,7 +106,8 @@ def test_the_method_taken_is_told_in_the_page(folder):
     ("arguments", "problem"),
     [
         (["-o", "report.html"], "nothing to report on"),
-        (["expert=expert.qrels", "-o", "r.html", "--runs", "up.run"], "labels and qrels go behind --labels, gains"),
+        (["expert=expert.qrels", "-o", "r.html", "--runs", "up.run"], "labels and qrels go behind --labels, runs"),
+        (["expert.qrels", "up.run", "-o", "r.html"], "up.run is one argument too many: .* runs go behind --runs"),
         (["expert.qrels", "-o", "r.html"], "expert.qrels is neither a study file .* go behind --labels"),
         (["-o", "report.pdf", "--labels", "expert.qrels"], "not the name of a page"),
         (["-o", "no/report.html", "--labels", "expert.qrels"], "no folder no"),

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from contextlib import closing
 
 import polars as pl
@@ -174,4 +175,5 @@ def test_a_study_with_a_goal_says_how_far_the_goal_is(tmp_path):
     assert "give more --assessors" not in many.output
     lines = CliRunner().invoke(check, [str(study)]).output.splitlines()
     line = next(one for one in lines if one.startswith("expected: "))
-    assert f", {0.5 * int(line.split()[1]):.2f} USD; evenly over all documents" in line
+    units = int(re.search(r"median \d+ in (\d+) units", line)[1])
+    assert f", {0.5 * units:.2f} USD; evenly over all documents" in line

@@ -8,7 +8,7 @@ import numpy as np
 import polars as pl
 import pytest
 
-from judgewell.comparison.scores import aligned, identical_systems, note_identical, score_array
+from judgewell.comparison.scores import aligned, identical_systems, note_identical, score_array, system_number
 from judgewell.errors import DataError, InputError, JudgewellWarning
 
 
@@ -85,5 +85,7 @@ def test_identical_systems_are_told() -> None:
     assert identical_systems(found) == [("a", "b")]
     with pytest.warns(JudgewellWarning, match="2 systems score the same as another on every topic"):
         note_identical(found)
+    with pytest.raises(InputError, match="did you mean p_bm25\\? the systems are p_bm25, p_bm25rm3, colbert"):
+        system_number(["colbert", "p_bm25", "p_bm25rm3"], "BM25")
     with pytest.raises(InputError, match="the systems are a, b, c"):
         found.of("d")

@@ -73,7 +73,7 @@ def test_lines_ended_by_carriage_returns_alone_are_lines():
 def test_distances_in_place_of_scores_are_told(tmp_path):
     path = tmp_path / "near.run"
     path.write_text("".join(f"q1 Q0 d{rank} {rank} {rank / 10} near\n" for rank in range(1, 8)))
-    with pytest.warns(JudgewellWarning, match=r"1 of 1 runs have scores that rise with their ranks.*--order rank"):
+    with pytest.warns(JudgewellWarning, match=r"the run has scores that rise with the ranks.*--order rank"):
         assert evaluate(path, {"q1": {"d1": 1}}, "RR")["value"].to_list() == [1 / 7]
     with warnings.catch_warnings():
         warnings.simplefilter("error")
@@ -87,7 +87,7 @@ def test_distances_in_place_of_scores_are_told(tmp_path):
 def test_distances_are_seen_in_short_rankings_too(tmp_path):
     path = tmp_path / "near.run"
     path.write_text("".join(f"q{topic} Q0 d{rank} {rank} {rank} near\n" for topic in range(3) for rank in (1, 2)))
-    with pytest.warns(JudgewellWarning, match="1 of 1 runs have scores that rise with their ranks"):
+    with pytest.warns(JudgewellWarning, match="the run has scores that rise with the ranks"):
         evaluate(path, {"q0": {"d1": 1}, "q1": {"d1": 1}, "q2": {"d2": 1}}, "RR")
 
 

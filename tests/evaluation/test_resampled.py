@@ -115,7 +115,7 @@ def test_condensed_rankings() -> None:
 def test_missing_topics_are_told_and_score_zero() -> None:
     gains, runs = collection()
     short = runs.filter((pl.col("system") != "s1") | (pl.col("topic") != "t2"))
-    with pytest.warns(JudgewellWarning, match="1 of 3 runs miss judged topics and score 0"):
+    with pytest.warns(JudgewellWarning, match="1 of 3 runs misses judged topics: the score there is 0"):
         rankings = ranked_items(open_runs(short), gains, 5)
     found = rankings.scores(parse("nDCG@5"), gains["gain"].to_numpy()[None])[0]
     assert found[rankings.systems.index("s1"), rankings.topics.index("t2")] == 0

@@ -167,8 +167,11 @@ def test_without_runs_the_system_items_say_so(asked):
 def test_without_labels_grade_items_say_so(tmp_path):
     path = tmp_path / "plain.csv"
     path.write_text("topic,doc,assessor,value\n" + "".join(f"a,d{n},w{n % 3},{n + 1}\n" for n in range(12)))
-    one = paper("sigir15")
-    data = one.read(Asked(judgments=str(path)))
+    (tmp_path / "trec8-s100").mkdir()
+    (tmp_path / "trec8-s100" / "judgments.csv.gz").touch()
+    one, asked = paper("sigir15"), Asked(judgments=str(path), data=str(tmp_path))
+    data = one.read(asked)
+    assert asked.files == [str(path)]  # public scores that are not used are not in the record
     outcome = make(one.chosen(["figure 1"])[0], data)
     assert "there are no expert grades" in outcome.reason
     assert make(one.chosen(["table 1"])[0], data).made is not None

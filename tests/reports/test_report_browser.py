@@ -121,6 +121,7 @@ def test_a_figure_is_printed_alone_for_pdf(page):
     page.emulate_media(media="print")
     assert page.locator("#sheet svg").is_visible()
     assert not page.locator("main").is_visible()
+    assert page.pdf(prefer_css_page_size=True).count(b"/Type /Page\n") == 1  # the figure alone
     page.evaluate("dispatchEvent(new Event('afterprint'))")
     assert page.locator("main").is_visible()
     assert not page.locator("nav").is_visible()

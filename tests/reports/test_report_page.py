@@ -274,6 +274,16 @@ def test_hostile_names_reach_latex_as_they_are():
     balanced(made)
 
 
+def test_numbers_on_one_scale_have_equally_many_decimals() -> None:
+    table = pl.DataFrame({"median": [96.21, 3.5], "highest": [96.2, 100.0], "lowest": [0.0, 1.0], "seconds": [8.25, 1]})
+    columns = [["96.2", "3.5"], ["96.2", "100.0"], ["0.0", "1.0"], ["8.250", "1.000"]]
+    assert numbers.table_cells(table) == columns
+    assert [[cell.text for cell in row] for row in sheet(table).rows] == [
+        list(row) for row in zip(*columns, strict=True)
+    ]
+    assert numbers.fractions([32.6, 83.45, 72]) == ["32.60", "83.45", "72.00"]
+
+
 def test_a_share_is_a_percentage_and_a_count_of_the_same_name_is_not() -> None:
     assert numbers.cells(pl.Series("judged", [0.5, 1.0])) == ["50.0 %", "100 %"]
     assert numbers.cells(pl.Series("judged", [4.0, 10.0])) == ["4", "10"]

@@ -11,6 +11,7 @@ from judging import Study, check_whole, good_answer, recomputed, write_study
 from serving import Browser, running
 from waiting import HANG, wait_until
 
+from judgewell.server.store import transactions
 from judgewell.server.store.schema import answers, assessors, reservations
 from judgewell.server.store.transactions import Unavailable, open_store
 
@@ -140,7 +141,8 @@ def test_a_job_that_fails_takes_no_other_with_it(tmp_path):
     store.close()
 
 
-def test_a_postgresql_that_restarts_under_load_is_waited_for(tmp_path):
+def test_a_postgresql_that_restarts_under_load_is_waited_for(tmp_path, monkeypatch):
+    monkeypatch.setattr(transactions, "PATIENCE", HANG)  # a busy machine needs longer to start it
     with postgres_server() as server:
         store = open_store(server.get_uri())
         study = Study(store, write_study(tmp_path / "study", topics=6, docs=8, size=8, redundancy=4))

@@ -21,7 +21,7 @@ from judgewell.assessors.simulation import Clock, fill
 from judgewell.sample import folder
 from judgewell.server.judging.invitations import new_assessor
 from judgewell.server.owner.webhook import happened
-from judgewell.server.queries.goal import ContestedPair, GoalProgress, answers_cost
+from judgewell.server.queries.goal import ContestedPair, GoalProgress, units_to_answer
 from judgewell.server.queries.progress import overview
 from judgewell.server.queries.standing_answers import counting, judgments_frame
 from judgewell.server.queries.status import status, status_text
@@ -224,6 +224,18 @@ def test_before_the_first_answer_there_is_one_batch_and_no_leader(begun):
     assert goal.advance(store, served) is False
 
 
+def test_the_money_to_come_is_that_of_the_way_to_the_end(begun):
+    """Not only that of the units made so far."""
+    store, served, clock, _ = begun
+    made = store.read(lambda connection: overview(connection, served, clock())).result()
+    assert made.money.units_to_come == made.remaining
+    seen = {"next": {"answers": 100, "contested": 1, "to_end": 600}}
+    store.write(lambda c: c.execute(sa.update(batches).values(completed=clock(), look=seen))).result()
+    far = store.read(lambda connection: overview(connection, served, clock())).result()
+    assert far.money.units_to_come == far.goal.units_to_end == 100 > made.remaining  # units of 8, two known
+    assert far.goal.money_to_end == 150.0
+
+
 def test_units_are_made_when_none_is_free_and_two_processes_make_them_once(begun):
     store, served, _, database = begun
     store.write(lambda c: c.execute(sa.update(units).values(free=0))).result()
@@ -329,7 +341,7 @@ def test_a_study_of_pairs_asks_for_the_pairs_that_matter(tmp_path):
     assert state.goal.status == "decided"
     assert "differences at such a stop were off by -18 to +2 %" in state.goal.reason
     assert looks[0]["next"]["answers"] == 100
-    assert answers_cost(served.study, {"1": {"a": "H", "b": "N"}}, 11) == 3 * 1.5  # 5 pairs a unit beside the known one
+    assert units_to_answer(served.study, {"1": {"a": "H", "b": "N"}}, 11) == 3  # 5 pairs a unit beside the known one
     assert len(compared) > 1
     assert all(stored == again for stored, again in compared)
     in_units = {row.unit for row in pairs}
@@ -342,9 +354,9 @@ def test_a_study_of_pairs_asks_for_the_pairs_that_matter(tmp_path):
 def test_a_system_leads_only_when_it_is_ahead(difference, lead):
     progress = GoalProgress(
         *("best", "DCG@10", "collecting", "more is needed", 10, 3, 1, "a", (ContestedPair("a", "b", difference, 0.5),)),
-        *(1, 100, 1, None, None, "EUR", None),
+        *(1, 100, 1, None, None, None, "EUR", None),
     )
     text = progress.sentences
     assert text[1] == f"{lead} More is needed."
-    assert text[2] == "1 pair of systems is still open; about 1 after the next 100 answers."
-    assert text[3].startswith("At these scores, the study will use all answers its design allows")
+    assert text[2] == "1 pair of systems is still open; about 1 after the next 100 judgments."
+    assert text[3].startswith("At these scores, the study will use all judgments its design allows")

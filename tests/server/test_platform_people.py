@@ -54,12 +54,15 @@ def test_a_list_of_people_becomes_links_once(begin, database, tmp_path):
     study = begin()
     path, out = tmp_path / "study/study.toml", tmp_path / "links.csv"
     listed = tmp_path / "people.csv"
-    listed.write_text('email,team\nada@example.org,one\n"=HYPERLINK(""x"")",@two\n')
+    listed.write_bytes('email;team\nada@example.org;café\n"=HYPERLINK(""x"")";@two\n'.encode("latin-1"))
     options = (path, "--csv", listed, "-o", out, "--address", "https://judge.example.org/", "--database", database)
     run(invite, *options)
     first = out.read_text()
     rows = list(csv.DictReader(io.StringIO(first)))
-    assert [(row["email"], row["team"]) for row in rows] == [("ada@example.org", "one"), ('\'=HYPERLINK("x")', "'@two")]
+    assert [(row["email"], row["team"]) for row in rows] == [
+        ("ada@example.org", "café"),
+        ('\'=HYPERLINK("x")', "'@two"),
+    ]
     assert all(row["link"].startswith("https://judge.example.org/i/") for row in rows)
     run(invite, *options)
     assert out.read_text() == first

@@ -22,7 +22,6 @@ from judgewell.study.checks import (
     QuizPair,
 )
 from judgewell.study.texts import catalogue, english
-from judgewell.study.unit_flags import attention_flags
 
 
 def said(verdict):
@@ -145,23 +144,6 @@ def test_two_of_three_reviewers_decide_as_soon_as_they_can():
         review([True] * 4)
     with pytest.raises(ValidationError, match="4 of 3 reviewers cannot decide; ask for 1 up to all of them"):
         CommentReview(reviewers=3, against=4)
-
-
-def judged(rows):
-    names = ("topic", "doc", "assessor", "unit", "position", "value", "seconds", "comment")
-    return tables.check([dict(zip(names, row, strict=True)) for row in rows], tables.JUDGMENTS)
-
-
-def test_attention_flags_name_the_constant_and_the_hurried():
-    rows = [("t", f"d{i}", "diligent", "1", i + 1, i, 30, f"because {i}") for i in range(8)]
-    rows += [("t", f"d{i}", "constant", "2", i + 1, 5, 30, "nice") for i in range(8)]
-    rows += [("t", f"d{i}", "hurried", "3", i + 1, i, 1, f"x{i}") for i in range(8)]
-    flags = attention_flags(judged(rows))
-    assert flags.select("assessor", "flag").rows() == [
-        ("constant", "same_answer"),
-        ("constant", "same_comment"),
-        ("hurried", "hurried"),
-    ]
 
 
 @pytest.mark.realdata

@@ -120,7 +120,7 @@ def _interval_of(
     codes, values = np.unique(codes[twice], return_inverse=True)[1].ravel(), values[twice]
     who = np.unique(frame["assessor"].to_numpy()[twice], return_inverse=True)[1].ravel()
     without = [_corrected(alphas_without(codes, values, group, row["metric"]), inflation) for group in (codes, who)]
-    return jackknife_interval(row["alpha"], without).columns
+    return jackknife_interval(row["alpha"], without)
 
 
 def _corrected(alpha: Any, inflation: float) -> Any:

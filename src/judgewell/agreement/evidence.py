@@ -25,6 +25,7 @@ class Evidence:
     `labels` holds expert grades or other labels by name, `gains` the documents' gains (where none are given, what
     `scaled` makes of the judgments, or their medians), `scores` systems' scores (for topic difficulty), `likes` answers
     to which question was liked, `lengths` documents' lengths, and `score` the function that turns pairs into gains.
+    `averaged_by` says how several judgments become one gain, where it is not as usual for their kind.
     `machine` holds label sets by machines, and `systems` what later stages make of people's gains and these: tables of
     systems and documents' ranks.
     """
@@ -37,6 +38,7 @@ class Evidence:
     likes: pl.DataFrame | None = None
     lengths: pl.DataFrame | None = None
     score: stability.Score | None = None
+    averaged_by: stability.Average | None = None
     scaled: Callable[[pl.DataFrame], pl.DataFrame] | None = None
     machine: Mapping[str, pl.DataFrame] = field(default_factory=dict)
     systems: SystemTables | None = None
@@ -101,6 +103,11 @@ class Evidence:
             note(f"alpha is computed for the values as given only: {reason}")
             return [raw]
         return [fitting, raw] if self.kind.in_logs else [fitting]
+
+    @property
+    def average(self) -> stability.Average:
+        """How several judgments become one gain."""
+        return self.averaged_by or ("median" if self.kind.in_logs else "mean")
 
     @cached_property
     def graded(self) -> dict[str, pl.DataFrame]:

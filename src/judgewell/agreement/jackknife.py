@@ -9,8 +9,7 @@ Gelbach and Miller 2011), and never less than V_D or V_A.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Iterator, Sequence
 from typing import Any
 
 import numpy as np
@@ -21,20 +20,6 @@ from judgewell.stats.resampling import jackknife_variance
 LEAST_ASSESSORS = 3
 LEAST_DOCUMENTS = 20
 BOTH = "other assessors and documents"
-
-
-@dataclass(frozen=True)
-class Interval:
-    """The two ends and whom they speak for, or why there is none."""
-
-    low: float | None = None
-    high: float | None = None
-    speaks_for: str | None = None
-    refusal: str | None = None
-
-    @property
-    def columns(self) -> dict[str, Any]:
-        return {"low": self.low, "high": self.high, "speaks_for": self.speaks_for, "note": self.refusal}
 
 
 def refusal(documents: int, assessors: int, what: str = "documents") -> str | None:
@@ -48,22 +33,35 @@ def refusal(documents: int, assessors: int, what: str = "documents") -> str | No
     return None
 
 
-def jackknife_interval(estimate: float, without: Sequence[Floats], judgments: Floats | None = None) -> Interval:
+def jackknife_interval(estimate: float, without: Sequence[Floats], judgments: Floats | None = None) -> dict[str, Any]:
     """The 95 % interval from the estimates without each document (or group of them) and without each assessor; those
-    without each judgment, where given, keep noise from being counted twice."""
+    without each judgment, where given, keep noise from being counted twice. As columns: low, high, whom it speaks for,
+    and a note where there is none."""
     from scipy.stats import t
 
     parts = [jackknife_variance(values) for values in without]
     variance = sum(parts)
     if not np.isfinite(variance):
-        return Interval(refusal="no interval: without some assessor or document nothing is left to compare")
+        reason = "no interval: without some assessor or document nothing is left to compare"
+        return {"low": None, "high": None, "speaks_for": None, "note": reason}
     if variance <= 0:
-        return Interval(estimate, estimate, BOTH)
+        return {"low": estimate, "high": estimate, "speaks_for": BOTH, "note": None}
     freedom = variance**2 / sum(part**2 / (len(values) - 1) for part, values in zip(parts, without, strict=True))
     if judgments is not None:
         variance = max(variance - jackknife_variance(judgments), *parts)
     reach = float(t.ppf(0.975, freedom)) * np.sqrt(variance)
-    return Interval(estimate - reach, min(estimate + reach, 1.0), BOTH)
+    return {"low": estimate - reach, "high": min(estimate + reach, 1.0), "speaks_for": BOTH, "note": None}
+
+
+def counts_without(counts: Floats, document: Ints, value: Ints, group: Ints) -> Iterator[tuple[Floats, Floats]]:
+    """For each group of rows (0, 1, 2 …) the counts (documents × values) of the documents it judged, with its rows and
+    without them."""
+    order = np.argsort(group, kind="stable")
+    for rows in np.split(order, np.cumsum(np.bincount(group))[:-1]):
+        touched, places = np.unique(document[rows], return_inverse=True)
+        fewer = counts[touched]
+        np.subtract.at(fewer, (places.ravel(), value[rows]), 1.0)
+        yield counts[touched], fewer
 
 
 def few_groups(codes: Ints, most: int) -> Ints:

@@ -24,7 +24,7 @@ from judgewell.agreement.common import (
     rows_table,
     with_number,
 )
-from judgewell.agreement.jackknife import few_groups, jackknife_interval, refusal
+from judgewell.agreement.jackknife import counts_without, few_groups, jackknife_interval, refusal
 from judgewell.agreement.overlap import LEAST_DOCUMENTS, shared_documents
 from judgewell.errors import DataError, InputError, note
 from judgewell.stats.arrays import Floats, Ints
@@ -185,7 +185,7 @@ def _fleiss_row(frame: pl.DataFrame, interval: bool) -> dict[str, Any]:
         if row["note"] is None:
             groups = [few_groups(codes, MOST_GROUPS) for codes in (document, who, np.arange(len(who)))]
             *without, judgments = (_fleiss_without(counts, document, value, codes) for codes in groups)
-            row |= jackknife_interval(row["kappa"], without, judgments).columns
+            row |= jackknife_interval(row["kappa"], without, judgments)
     return row
 
 
@@ -202,12 +202,7 @@ def _fleiss_without(counts: Floats, document: Ints, value: Ints, group: Ints) ->
     """Fleiss' kappa without each group of rows; only the documents that a group judged change."""
     kappas = []
     agreeing, used = _fleiss_sums(counts)
-    order = np.argsort(group, kind="stable")
-    for rows in np.split(order, np.cumsum(np.bincount(group))[:-1]):
-        touched, places = np.unique(document[rows], return_inverse=True)
-        old = counts[touched]
-        new = old.copy()
-        np.subtract.at(new, (places.ravel(), value[rows]), 1.0)
+    for old, new in counts_without(counts, document, value, group):
         (was, had), (now, has) = _fleiss_sums(old), _fleiss_sums(new)
         left = len(counts) - int((new.sum(axis=1) < 1.5).sum())
         shares = (used - had + has) / max((used - had + has).sum(), 1.0)

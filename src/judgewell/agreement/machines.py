@@ -167,7 +167,7 @@ def cluster_mean(values: Floats, both: pl.DataFrame) -> dict[str, float | None]:
     weight = both["weight"].to_numpy() if "weight" in both.columns else np.ones(len(values))
     sums, counts = np.bincount(topic, values * weight), np.bincount(topic, weight)
     sums, counts = sums[counts > 0], counts[counts > 0]
-    mean, topics = float(sums.sum() / counts.sum()), len(counts)
+    mean, topics = _rounded(float(sums.sum() / counts.sum()), values), len(counts)
     if topics < LEAST_TOPICS:
         return {"bias": mean, "low": None, "high": None}
     without = (sums.sum() - sums) / (counts.sum() - counts)
@@ -175,12 +175,17 @@ def cluster_mean(values: Floats, both: pl.DataFrame) -> dict[str, float | None]:
     return {"bias": mean, "low": mean - half, "high": mean + half}
 
 
+def _rounded(mean: float, values: Floats) -> float:
+    """A mean of which only the error of floating point is left is 0."""
+    return 0.0 if abs(mean) < 1e-12 * float(np.abs(values).max(initial=0.0)) else mean
+
+
 def _document_mean(values: Floats, weight: Floats) -> dict[str, float | None]:
     """The mean over the documents of one topic with Student's 95 % interval, by their weights."""
     from scipy.special import stdtrit
 
     share = weight / weight.sum()
-    mean, size = float(values @ share), len(values)
+    mean, size = _rounded(float(values @ share), values), len(values)
     if size < 2:
         return {"bias": mean, "low": None, "high": None}
     spread = float(np.square(share * (values - mean)).sum()) * size / (size - 1)  # s²/n where weights are equal

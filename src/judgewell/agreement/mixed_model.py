@@ -32,7 +32,6 @@ class MixedModel:
     fixed: pl.DataFrame
     random: pl.DataFrame
     log_likelihood: float
-    observations: int
     converged: bool
     note: str | None
 
@@ -59,7 +58,7 @@ def mixed_logistic(
         for name, size, sd in zip(random, design.sizes, sds, strict=True)
     ]
     table = rows_table(rows, "se", "z", "p_wald")
-    return MixedModel(table, pl.DataFrame(factors), fit.log_likelihood, len(design.y), fit.converged, trouble)
+    return MixedModel(table, pl.DataFrame(factors), fit.log_likelihood, fit.converged, trouble)
 
 
 def question_choice_model(

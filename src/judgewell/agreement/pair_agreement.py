@@ -15,7 +15,7 @@ import numpy as np
 import polars as pl
 
 from judgewell.agreement.common import each_group, gains_of, pairs_of, require, rows_table, with_number
-from judgewell.agreement.jackknife import few_groups, jackknife_interval, refusal
+from judgewell.agreement.jackknife import counts_without, few_groups, jackknife_interval, refusal
 from judgewell.errors import DataError
 from judgewell.stats.arrays import Floats, Ints
 
@@ -181,7 +181,7 @@ def _row(frame: pl.DataFrame) -> dict[str, Any]:
             jackknife_interval(estimate, [part[:, column] for part in without])
             for estimate, column in ((kappa, 0), (alpha, 1))
         )
-        row |= {"kappa_low": of_kappa.low, "kappa_high": of_kappa.high} | of_alpha.columns
+        row |= {"kappa_low": of_kappa["low"], "kappa_high": of_kappa["high"]} | of_alpha
     return row
 
 
@@ -211,12 +211,7 @@ def _without(counts: Floats, pair: Ints, answer: Ints, group: Ints) -> Floats:
     """κ and α without each group of answers: groups × 2."""
     whole = _sums(counts)
     statistics = []
-    order = np.argsort(group, kind="stable")
-    for rows in np.split(order, np.cumsum(np.bincount(group))[:-1]):
-        touched, places = np.unique(pair[rows], return_inverse=True)
-        old = counts[touched]
-        new = old.copy()
-        np.subtract.at(new, (places.ravel(), answer[rows]), 1.0)
+    for old, new in counts_without(counts, pair, answer, group):
         left = whole - _sums(old) + _sums(new)
         statistics.append(_statistics(*left)[2:] if left[0] > 0 else (np.nan, np.nan))
     return np.array(statistics)

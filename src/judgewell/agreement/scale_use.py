@@ -38,7 +38,8 @@ FAR = 3.5  # the same for ratios between grades
 def scale_descriptives(judgments: Any, *, by: Sequence[str] = ("scale",)) -> pl.DataFrame:
     """What the raw numbers look like, by scale, template or topic (Scholer et al. 2014, Table 1).
 
-    zeros, tens and fives are shares of values that are 0, whole multiples of 10 and of 5.
+    zeros, tens and fives are shares of values that are 0, whole multiples of 10 and of 5; the last two are missing
+    where all values are below 10.
     """
     frame = judgments_of(judgments)
     check_columns(frame, by)
@@ -54,8 +55,8 @@ def scale_descriptives(judgments: Any, *, by: Sequence[str] = ("scale",)) -> pl.
         pl.when(positive.all()).then(value.filter(positive).log().mean().exp()).alias("geometric_mean"),
         value.n_unique().cast(pl.Int64).alias("distinct"),
         (value == 0).mean().alias("zeros"),
-        (value % 10 == 0).mean().alias("tens"),
-        (value % 5 == 0).mean().alias("fives"),
+        pl.when(value.max() >= 10).then((value % 10 == 0).mean()).alias("tens"),
+        pl.when(value.max() >= 10).then((value % 5 == 0).mean()).alias("fives"),
     ]
     table = frame.group_by(by).agg(columns).sort(by) if by else frame.select(columns)
     no_logs = pl.when(pl.col("geometric_mean").is_null()).then(pl.lit("no geometric mean: some values are not above 0"))

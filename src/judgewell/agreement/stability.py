@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any
+from typing import Any, Literal
 
 import numpy as np
 import polars as pl
@@ -26,6 +26,7 @@ from judgewell.stats.resampling import permutations
 from judgewell.text import counted
 
 Score = Callable[[pl.DataFrame], pl.DataFrame]
+Average = Literal["mean", "median"]
 
 
 def inferred_grades(ratios: Floats) -> Floats:
@@ -85,8 +86,10 @@ def judge_stability(judgments: Any, grades: Any, *, orders: int, offset: float =
     return pl.DataFrame(rows, infer_schema_length=None).with_columns(note=note)
 
 
-def document_stability(judgments: Any, *, most: int = 20, orders: int = 20, seed: int = 0) -> pl.DataFrame:
-    """How many judgments per document are enough: tau-b of medians of k random judgments with medians of all.
+def document_stability(
+    judgments: Any, *, average: Average = "mean", most: int = 20, orders: int = 20, seed: int = 0
+) -> pl.DataFrame:
+    """How many judgments per document are enough: tau-b of averages of k random judgments with averages of all.
 
     The mean over topics, then quartiles over random orders. Documents with fewer than k judgments count with all they
     have.
@@ -95,15 +98,15 @@ def document_stability(judgments: Any, *, most: int = 20, orders: int = 20, seed
     documents = with_number(frame.unique("document", maintain_order=True), ["topic"], "number")
     code, value = frame["document"].to_numpy(), frame["value"].to_numpy()
     sizes = np.bincount(code)
-    whole = frame.group_by("document", maintain_order=True).agg(pl.col("value").median())["value"].to_numpy()
+    whole = _averages_of_first(value, sizes, int(sizes.max()), average)
     topics = documents["number"].to_numpy()
     rng = np.random.default_rng(seed)
     by_count: dict[int, list[float]] = {k: [] for k in range(1, min(most, int(sizes.max())) + 1)}
     for _ in range(orders):
         shuffled = value[np.lexsort((rng.random(len(code)), code))]
         for count in by_count:
-            medians = _medians_of_first(shuffled, sizes, count)
-            by_count[count].append(_mean_known(count_concordance(medians, whole, topics).tau_b))
+            averages = _averages_of_first(shuffled, sizes, count, average)
+            by_count[count].append(_mean_known(count_concordance(averages, whole, topics).tau_b))
     rows = []
     for count, taus in by_count.items():
         row: dict[str, Any] = {"judgments": count} | _quartiles("tau", np.array(taus))
@@ -115,7 +118,8 @@ def document_stability(judgments: Any, *, most: int = 20, orders: int = 20, seed
 def split_halves(judgments: Any, *, splits: int = 50, seed: int = 0) -> pl.DataFrame:
     """How far two random halves of each document's judgments agree, and what that implies for more judgments.
 
-    `half` is the mean over topics and random splits of Pearson's r between the documents' means from the two halves.
+    `correlation` is the mean over topics and random splits of Pearson's r between the documents' means from the two
+    halves.
     With k judgments in a half, Spearman–Brown's m judgments have the reliability q r / (1 + (q − 1) r), q = m / k:
     `reliability` is that of all judgments, `one` of a single one, `for_90` the judgments per document that 0.9 needs.
     Documents with one judgment have no halves and are excluded.
@@ -138,7 +142,7 @@ def split_halves(judgments: Any, *, splits: int = 50, seed: int = 0) -> pl.DataF
         correlations.append(_mean_known(_pearson(one, other, topic)))
     r = _mean_known(np.array(correlations))
     typical = float(np.median(sizes))
-    row: dict[str, Any] = {"documents": len(sizes), "judgments": typical, "splits": splits, "half": or_none(r)}
+    row: dict[str, Any] = {"documents": len(sizes), "judgments": typical, "splits": splits, "correlation": or_none(r)}
     row |= {"reliability": None, "one": None, "for_90": None, "note": None}
     if np.isnan(r) or r <= 0:
         row["note"] = "the halves do not correlate: there is no reliability to speak of"
@@ -146,7 +150,7 @@ def split_halves(judgments: Any, *, splits: int = 50, seed: int = 0) -> pl.DataF
         half = typical / 2
         row |= {"reliability": _spearman_brown(r, 2.0), "one": _spearman_brown(r, 1 / half)}
         row["for_90"] = None if r >= 1 else float(np.ceil(half * 0.9 * (1 - r) / (0.1 * r) - 1e-9))
-    return rows_table([row], "half", "reliability", "one", "for_90")
+    return rows_table([row], "correlation", "reliability", "one", "for_90")
 
 
 def _spearman_brown(r: float, longer: float) -> float:
@@ -247,15 +251,17 @@ def _tau_with_order(inferred: Floats) -> Floats:
     return np.asarray(signs.sum(axis=1) / np.sqrt(np.maximum(untied, 1) * len(first)))
 
 
-def _medians_of_first(shuffled: Floats, sizes: Ints, count: int) -> Floats:
-    """The median of each document's first `count` values."""
+def _averages_of_first(shuffled: Floats, sizes: Ints, count: int, average: Average) -> Floats:
+    """The mean or median of each document's first `count` values; in ascending order, so that equal values have equal
+    means."""
     starts = np.cumsum(sizes) - sizes
     taken = np.minimum(sizes, count)
-    medians = np.empty(len(sizes))
+    averages = np.empty(len(sizes))
     for size in np.unique(taken):
         which = np.flatnonzero(taken == size)
-        medians[which] = np.median(shuffled[starts[which][:, None] + np.arange(size)], axis=1)
-    return medians
+        values = np.sort(shuffled[starts[which][:, None] + np.arange(size)], axis=1)
+        averages[which] = values.mean(axis=1) if average == "mean" else np.median(values, axis=1)
+    return averages
 
 
 def _mean_known(values: Floats) -> float:

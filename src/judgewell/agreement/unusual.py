@@ -21,6 +21,7 @@ from judgewell.text import counted, percent
 LEAST = 6  # judgments before anything is said of somebody
 FASTER = 4  # times faster than usual is too fast
 SAME = 0.9  # one answer in so many of all
+REPEATED = 0.5  # one comment in more than so many of all
 AGAINST = -1.28  # standard errors below no relation at all: reversed
 LEAST_PAIRS, SIGN = 10, 0.05  # pairs of documents that tell an order; fewer must pass a sign test against it
 UNLIKE = -2.33  # standard errors below the usual relation: unlike the others
@@ -33,14 +34,14 @@ KNOWN = ("known", "known_pairs")
 
 
 @dataclass(frozen=True)
-class Evidence:
-    """One thing that was seen: its kind, the sentence, the number, and the usual one."""
+class Reason:
+    """Why somebody deserves a second look: its kind, the sentence, the number, and the usual one."""
 
-    kind: str  # too fast, constant, reversed, unlike the others, known documents, failed checks, careless overall
+    kind: str  # too fast, constant, one comment, reversed, unlike the others, known documents, failed checks, …
     sentence: str
     value: float
     usual: float
-    of: int  # judgments, pairs or checks it rests on
+    of: int  # judgments, comments, pairs or checks it rests on
 
 
 @dataclass(frozen=True)
@@ -54,7 +55,7 @@ class Person:
     tau: float | None  # order against the others'
     known_failed: int
     known_of: int
-    evidence: tuple[Evidence, ...]
+    evidence: tuple[Reason, ...]
 
 
 @dataclass(frozen=True)
@@ -75,14 +76,17 @@ class Usual:
     order: float | None
 
 
-def people(judgments: pl.DataFrame, pairs: pl.DataFrame, verdicts: pl.DataFrame) -> tuple[list[Person], Usual]:
+def people(
+    judgments: pl.DataFrame | None = None, pairs: pl.DataFrame | None = None, verdicts: pl.DataFrame | None = None
+) -> tuple[list[Person], Usual]:
     """Everybody with an answer or a verdict, with the evidence, and what is usual.
 
     `judgments` has topic, doc, assessor, scale, value, comparable (values that can be compared between assessors)
     and first (the active seconds before any revision); `pairs` has topic, left, right, assessor, preferred and first;
-    `verdicts` has assessor, check, passed and attempt.
+    either may have comment. `verdicts` has assessor, check, passed and attempt.
     """
-    facts = _facts(judgments, pairs).join(_checked(verdicts), on="assessor", how="full", coalesce=True)
+    checks = _NO_CHECKS if verdicts is None else verdicts
+    facts = _facts(judgments, pairs).join(_checked(checks), on="assessor", how="full", coalesce=True)
     facts = facts.with_columns(pl.col("judgments", "known_failed", "known_of", "failed", "of").fill_null(0))
     usual = _usual(facts)
     plain = [not _stands_out(_numbers(row), usual) for row in facts.iter_rows(named=True)]
@@ -91,25 +95,40 @@ def people(judgments: pl.DataFrame, pairs: pl.DataFrame, verdicts: pl.DataFrame)
     return [_person(row, usual) for row in facts.sort("assessor").iter_rows(named=True)], usual
 
 
-def _facts(judgments: pl.DataFrame, pairs: pl.DataFrame) -> pl.DataFrame:
-    answers = pl.concat(
-        [
-            judgments.select("assessor", "first", pl.col("value").cast(pl.String).alias("answer")),
-            pairs.select("assessor", "first", pl.col("preferred").alias("answer")),
-        ]
+_NO_CHECKS = pl.DataFrame(schema={"assessor": pl.String, "check": pl.String, "passed": pl.Boolean, "attempt": pl.Int64})
+
+
+def _facts(judgments: pl.DataFrame | None, pairs: pl.DataFrame | None) -> pl.DataFrame:
+    answers, compared = [], []
+    if judgments is not None:
+        answers.append(_answers(judgments, pl.col("value").cast(pl.String)))
+        compared.append(_order_of_documents(judgments))
+    if pairs is not None:
+        answers.append(_answers(pairs, pl.col("preferred")))
+        compared.append(_order_of_pairs(pairs))
+    comment = pl.col("comment").drop_nulls()
+    plain = (
+        pl.concat(answers)
+        .group_by("assessor")
+        .agg(
+            judgments=pl.len().cast(pl.Int64),
+            seconds=pl.col("first").median(),
+            same=pl.col("answer").drop_nulls().unique_counts().max() / pl.len(),
+            answer=pl.col("answer").drop_nulls().mode().sort().first(),
+            comments=comment.len().cast(pl.Int64),
+            same_comment=comment.unique_counts().max().cast(pl.Int64),
+        )
     )
-    plain = answers.group_by("assessor").agg(
-        judgments=pl.len().cast(pl.Int64),
-        seconds=pl.col("first").median(),
-        same=pl.col("answer").drop_nulls().unique_counts().max() / pl.len(),
-        answer=pl.col("answer").drop_nulls().mode().sort().first(),
-    )
-    compared = pl.concat([_order_of_documents(judgments), _order_of_pairs(pairs)])
-    order = compared.group_by("assessor").agg(pl.col("agree", "disagree", "pairs", "variance").sum())
+    order = pl.concat(compared).group_by("assessor").agg(pl.col("agree", "disagree", "pairs", "variance").sum())
     return plain.join(order, on="assessor", how="left").with_columns(
         tau=pl.when(pl.col("pairs") > 0).then((pl.col("agree") - pl.col("disagree")) / pl.col("pairs")),
         error=pl.when(pl.col("pairs") > 0).then(pl.col("variance").sqrt() / pl.col("pairs")),
     )
+
+
+def _answers(table: pl.DataFrame, answer: pl.Expr) -> pl.DataFrame:
+    comment = "comment" if "comment" in table.columns else pl.lit(None, pl.String).alias("comment")
+    return table.select("assessor", "first", comment, answer.alias("answer"))
 
 
 _ORDER: dict[Any, Any] = {
@@ -247,7 +266,8 @@ def _stands_out(number: dict[str, float], usual: Usual) -> bool:
 
 def _person(row: dict[str, object], usual: Usual) -> Person:
     number = _numbers(row)
-    seen = [_fast(number, usual), _constant(row, number, usual), _order(number, usual), *_failures(number, usual)]
+    alike = _constant(row, number, usual), _one_comment(number)
+    seen = [_fast(number, usual), *alike, _order(number, usual), *_failures(number, usual)]
     evidence = [one for one in seen if one is not None]
     in_sum = None if evidence else _in_sum(number, usual)
     return Person(
@@ -262,14 +282,14 @@ def _person(row: dict[str, object], usual: Usual) -> Person:
     )
 
 
-def _fast(number: dict[str, float], usual: Usual) -> Evidence | None:
+def _fast(number: dict[str, float], usual: Usual) -> Reason | None:
     if usual.seconds is None or number["judgments"] < LEAST or not number["seconds"] < usual.seconds / FASTER:
         return None
     sentence = f"median of {number['seconds']:.1f} s per answer (usually {usual.seconds:.1f} s)"
-    return Evidence("too fast", sentence, number["seconds"], usual.seconds, int(number["judgments"]))
+    return Reason("too fast", sentence, number["seconds"], usual.seconds, int(number["judgments"]))
 
 
-def _constant(row: dict[str, object], number: dict[str, float], usual: Usual) -> Evidence | None:
+def _constant(row: dict[str, object], number: dict[str, float], usual: Usual) -> Reason | None:
     if usual.same is None or number["judgments"] < LEAST or not number["same"] >= SAME:
         return None
     answer = str(row["answer"]).removesuffix(".0")
@@ -278,10 +298,17 @@ def _constant(row: dict[str, object], number: dict[str, float], usual: Usual) ->
         return None
     usually = f"the most frequent answer usually makes up {percent(usual.same, 0)}"
     sentence = f"{answer} in {percent(number['same'], 0)} of {of} answers; {usually}"
-    return Evidence("constant", sentence, number["same"], usual.same, of)
+    return Reason("constant", sentence, number["same"], usual.same, of)
 
 
-def _order(number: dict[str, float], usual: Usual) -> Evidence | None:
+def _one_comment(number: dict[str, float]) -> Reason | None:
+    same, of = number["same_comment"], number["comments"]
+    if not (of >= LEAST and same > REPEATED * of):
+        return None
+    return Reason("one comment", f"the same comment with {same:.0f} of {of:.0f} answers", same / of, 0.0, int(of))
+
+
+def _order(number: dict[str, float], usual: Usual) -> Reason | None:
     tau, error = number["tau"], number["error"]
     if usual.tau is None or np.isnan(tau) or not error > 0:
         return None
@@ -291,28 +318,28 @@ def _order(number: dict[str, float], usual: Usual) -> Evidence | None:
     on = counted(pairs, "pair")
     sentence = f"τ = {tau:.2f} with the others' order, on {on} of documents (usually {usual.tau:.2f})"
     if tau / error <= AGAINST:
-        return Evidence("reversed", sentence.replace("-", "−"), tau, usual.tau, pairs)
+        return Reason("reversed", sentence.replace("-", "−"), tau, usual.tau, pairs)
     if tau < usual.tau / 2 and (tau - usual.tau) / error <= UNLIKE:
-        return Evidence("unlike the others", sentence.replace("-", "−"), tau, usual.tau, pairs)
+        return Reason("unlike the others", sentence.replace("-", "−"), tau, usual.tau, pairs)
     return None
 
 
-def _failures(number: dict[str, float], usual: Usual) -> list[Evidence | None]:
+def _failures(number: dict[str, float], usual: Usual) -> list[Reason | None]:
     failed, of = int(number["known_failed"]), int(number["known_of"])
     known = None
     if usual.known is not None and failed >= 2 and 2 * failed >= of and _chance(failed, of, usual.known) <= CHANCE:
         usually = percent(usual.known, 0)
         sentence = f"failed {failed} of {of} checks on known documents at the first attempt (usually {usually})"
-        known = Evidence("known documents", sentence, failed / of, usual.known, of)
+        known = Reason("known documents", sentence, failed / of, usual.known, of)
     failed, of = int(number["failed"]), int(number["of"])
     other = None
     if usual.checks is not None and failed >= 3 and _chance(failed, of, usual.checks) <= CHANCE / 10:
         sentence = f"failed {failed} of {of} other checks (usually {percent(usual.checks, 0)})"
-        other = Evidence("failed checks", sentence, failed / of, usual.checks, of)
+        other = Reason("failed checks", sentence, failed / of, usual.checks, of)
     return [known, other]
 
 
-def _in_sum(number: dict[str, float], usual: Usual) -> Evidence | None:
+def _in_sum(number: dict[str, float], usual: Usual) -> Reason | None:
     """Somebody a little unlike the others, a little faster, and with more failures on known documents than usual.
 
     Among careful people these three have nothing to do with each other, so their standardised deviations z add up:
@@ -333,7 +360,7 @@ def _in_sum(number: dict[str, float], usual: Usual) -> Evidence | None:
     if len(signs) < 2 or score > TOGETHER:
         return None
     sentence = f"{', '.join(reasons)}; each could be chance, but all of them together are unlikely to be"
-    return Evidence("careless overall", sentence, float(score), 0.0, int(number["judgments"]))
+    return Reason("careless overall", sentence, float(score), 0.0, int(number["judgments"]))
 
 
 def _failures_sign(failed: int, of: int, rate: float) -> float:

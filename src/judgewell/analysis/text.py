@@ -19,6 +19,7 @@ if TYPE_CHECKING:
     from judgewell.comparison.worlds import Worlds
 
 SHOWN = 25  # rows of a table that are printed
+BEST_ONLY = "; those with the best system (--pairs prints all):"
 BEST = 6  # systems whose order is spelled out
 SYSTEMS = ("system", "mean", "low", "high", "without_noise", "rank_low", "rank_high", "top")
 INTERVALS = {
@@ -113,7 +114,7 @@ def _with_machine(comparison: Comparison, measure: str, every_pair: bool) -> str
         shown = (
             pairs if every_pair or comparison.choices.baseline else pairs.filter(pl.col("first") == pairs["first"][0])
         )
-        rest = "" if len(shown) == len(pairs) else "; those of the best (-q shows all):"
+        rest = "" if len(shown) == len(pairs) else BEST_ONLY
         parts.append(
             f"{here:,} of {len(pairs):,} pairs of systems differ on these topics, {beyond:,} on topics like these "
             f"({level} intervals, no correction){rest}\n{frame_text(shown, SHOWN)}"
@@ -193,14 +194,15 @@ def _pairs(table: pl.DataFrame, names: Sequence[str], choices: Choices, every_pa
     count = int(one["significant"].sum())
     text = f"{count} of {len(one)} pairs of systems{of}{against} differ significantly ({_test(choices)})"
     if every_pair or choices.baseline:
-        rows = one.sort("difference", descending=True, maintain_order=True)
+        rows = one.sort("difference", "first", "second", descending=[True, False, False])
         sentences = changed_verdicts(table, names, choices.baseline) if choices.baseline else []
         changes = "".join(f"\n{prose(sentence)}" for sentence in sentences)
         return f"{text}\n{frame_text(rows.select(columns))}{_meaning_of_pairs(choices)}{changes}"
     best = one.sort("mean_first", "first", descending=[True, False])["first"][0]
-    rows = one.filter((pl.col("first") == best) | (pl.col("second") == best)).sort("mean_second", descending=True)
-    text += f"; those of the best (-q shows all):\n{frame_text(rows.select(columns), SHOWN)}"
-    return text + _meaning_of_pairs(choices)
+    rows = one.filter((pl.col("first") == best) | (pl.col("second") == best))
+    rows = rows.sort("mean_second", "second", descending=[True, False])
+    rest = "" if len(rows) == len(one) else BEST_ONLY
+    return f"{text}{rest}\n{frame_text(rows.select(columns), SHOWN)}{_meaning_of_pairs(choices)}"
 
 
 def _meaning_of_pairs(choices: Choices) -> str:

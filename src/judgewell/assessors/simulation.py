@@ -325,14 +325,13 @@ def _better(served: Served, place: _Place) -> str:
 def _document_or_pair(connection: sa.Connection, hall: _Hall, place: _Place, page: Judging) -> Sight:
     item = hall.served.items(connection, place.unit)[place.position - 1]
     numbers = [item.doc] if item.other is None else [item.doc, item.other]
-    questions = hall.served.questions
     return Sight(
         page.kind,
         topic=place.topic,
         docs=tuple(hall.names[number] for number in numbers),
         position=place.position,
         scale=None if place.scale is None else hall.served.scales[place.scale],
-        questions=tuple(question.kind for question in questions),
+        questions=tuple(question.kind for question in hall.served.questions),
         comment=page.comment.least if page.comment else 0,
         revising=page.revising,
     )

@@ -149,7 +149,7 @@ def profiles(frame: pl.DataFrame, x: str, y: str) -> Any:
     """A small chart for each topic: its line, and dashed that of all topics (topic, x, y, all)."""
     steps = sorted(set(frame["x"]))
     base = alt.Chart().encode(
-        x=alt.X("x:Q", title=x, scale=alt.Scale(domain=[steps[0], steps[-1]], nice=False, padding=6),
+        x=alt.X("x:Q", title=None, scale=alt.Scale(domain=[steps[0], steps[-1]], nice=False, padding=6),
                 axis=alt.Axis(values=steps, grid=False, format="~g")),
         tooltip=[_tip("topic", "topic", kind="N"), _tip("x", x), _tip("y", y), _tip("all", "all topics"),
                  _tip("documents", "documents", ",")],
@@ -162,7 +162,8 @@ def profiles(frame: pl.DataFrame, x: str, y: str) -> Any:
     return (
         alt.layer(whole, own, data=data_of(frame))
         .properties(width=160, height=105)
-        .facet(facet=alt.Facet("topic:N", title=None), columns=4)
+        .facet(facet=alt.Facet("topic:N", title=x, header=alt.Header(titleOrient="bottom")), columns=4)
+        .resolve_axis(x="independent")  # so that panels above an empty place have numbers too
     )
 
 

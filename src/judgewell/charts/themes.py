@@ -35,7 +35,7 @@ def theme(dark: bool = False) -> dict[str, Any]:
         "axisXQuantitative": {"labelOverlap": "parity", "labelSeparation": 10, "labelFlush": False},
         "axisYDiscrete": {"labelPadding": 7},
         "legend": {**words, "labelFontSize": 12, "titleFontSize": 12, "orient": "top", "symbolStrokeWidth": 2},
-        "header": {"labelColor": ink, "titleColor": ink, "labelFontWeight": "normal"},
+        "header": {"labelColor": ink, "titleColor": ink, "labelFontWeight": "normal", "titleFontWeight": "normal"},
         "mark": {"color": main},
         "text": {"color": ink, "fontSize": 12},
         "range": {

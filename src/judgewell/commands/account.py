@@ -17,11 +17,21 @@ if TYPE_CHECKING:
 T = TypeVar("T")
 
 
-@click.group()
+class _StudyFirst(click.Group):
+    def resolve_command(
+        self, context: click.Context, args: list[str]
+    ) -> tuple[str | None, click.Command | None, list[str]]:
+        """The verb, or how the words should be ordered."""
+        if context.params["study"] in self.commands:
+            context.fail(f"write judgewell account STUDY {context.params['study']} …: the study comes first")
+        return super().resolve_command(context, args)
+
+
+@click.group(cls=_StudyFirst)
 @click.argument("study")
 @click.pass_context
 def account(context: click.Context, study: str) -> None:
-    """Accounts of STUDY's owners and reviewers, also while the server runs. STUDY comes before the verb.
+    """Manage the accounts of STUDY's owners and reviewers, also while it is served. STUDY comes before the verb.
 
     \b
     Examples:
@@ -157,7 +167,10 @@ def sessions(study: str, database: str | None) -> None:
     """
     from judgewell.server.owner.accounts import list_keys
 
-    for row in _write(study, database, lambda connection, now: list_keys(connection, now)):
+    rows = _write(study, database, lambda connection, now: list_keys(connection, now))
+    if not rows:
+        print("No session, token or link is open.")
+    for row in rows:
         columns = [f"until {_when(row.expires)}", f"last seen {_when(row.seen)}", *row.scopes, row.label or ""]
         print(f"{row.number}\t{row.account}\t{row.kind}\t" + "\t".join(columns).rstrip())
 

@@ -89,7 +89,8 @@ def forget(study: str, assessor: str | None, comments: bool, older_than: float |
     from judgewell.server.owner.privacy import retain
 
     if (assessor is None) == (older_than is None):
-        raise InputError("no assessor is named", cure="name an assessor, or give --older-than DAYS")
+        given = "no assessor is named" if assessor is None else f"both {assessor} and --older-than are given"
+        raise InputError(given, cure="name an assessor, or give --older-than DAYS")
     if assessor is not None:
         return do(study, database, "forget", {"assessor": assessor, "comments": comments})
     count = 0

@@ -32,7 +32,7 @@ MADE = {"magnitude", "pairs", "runs", "report.html", *(f"{name}.csv" for name in
 
 @click.command()
 @click.option("-o", "--output", default="judgewell-demo", help="The folder to write into.")
-@click.option("--seed", default=1, type=click.IntRange(0), help="Other people, other judgments, other numbers.")
+@click.option("--seed", default=1, type=click.IntRange(0), help="Seed of the synthetic assessors and their judgments.")
 def demo(output: str, seed: int) -> None:
     """Run two small studies of the sample collection, from judging to the report.
 

@@ -18,7 +18,7 @@ from judgewell.text import counted
 def export(study: str, output: str, everything: bool, database: str | None) -> None:
     """Write the judgments of STUDY, with unfinished units marked and a log of every revision.
 
-    The server may go on running. Excluded work is in excluded.csv unless --all is given.
+    The server may keep running. Excluded work is in excluded.csv unless --all is given.
 
     \b
     Examples:

@@ -98,16 +98,11 @@ def _record(store: Store, served: Served, action: str, count: int) -> None:
 
 def _read_people(path: str) -> pl.DataFrame:
     """A list of people; every cell is text."""
-    import polars as pl
+    from judgewell.formats.frames import read_frame
 
-    try:
-        table = pl.read_csv(path, infer_schema=False)
-    except (pl.exceptions.PolarsError, UnicodeError) as error:
-        raise InputError(
-            f"this is not a CSV table: {str(error).splitlines()[0]}", cure="write a first line with name", file=path
-        ) from None
+    table = read_frame(path)
     label = _label(table, path)
-    cells = table[label].str.strip_chars()
+    cells = table[label].cast(str).str.strip_chars()
     for line, cell in enumerate(cells, start=2):
         if not cell:
             raise InputError(f"{label} is empty", cure="name everybody", file=path, line=line)

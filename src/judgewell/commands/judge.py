@@ -29,11 +29,11 @@ OPTIONS = {
     "endpoint": click.option("--endpoint", help="The server's address, e.g. http://127.0.0.1:11434/v1."),
     "api_key_env": click.option("--api-key-env", help="The environment variable that holds the server's key."),
     "prompt": click.option("--prompt", help="A prompt file of your own; begin with what --show-prompt prints."),
-    "samples": click.option("--samples", type=int, help="How many assessors each model is."),
+    "samples": click.option("--samples", type=int, help="Number of assessors per model."),
     "temperature": click.option("--temperature", type=float, help="The sampling temperature."),
-    "concurrency": click.option("--concurrency", type=int, help="How many requests are under way at a time."),
+    "concurrency": click.option("--concurrency", type=int, help="Requests at the same time."),
     "timeout": click.option("--timeout", type=float, help="Seconds to wait for a reply."),
-    "tries": click.option("--tries", type=int, help="How often a place is asked when its reply cannot be read."),
+    "tries": click.option("--tries", type=int, help="Attempts per document or pair when a reply cannot be read."),
     "price_in": click.option("--price-in", type=float, help="The price of a million tokens sent."),
     "price_out": click.option("--price-out", type=float, help="The price of a million tokens received."),
     "budget": click.option("--budget", type=float, help="The most that all replies of the study may cost."),
@@ -45,14 +45,16 @@ OPTIONS = {
 @click.argument("study")
 @together(*OPTIONS.values())  # every setting of [machine] that is often changed
 @click.option("--show-prompt", is_flag=True, help="Print what the model is asked about the first place, and stop.")
-@click.option("--probe", is_flag=True, help="Ask about hostile documents instead, and report how often it was fooled.")
+@click.option(
+    "--probe", is_flag=True, help="Ask about hostile documents instead, and report how often the model was fooled."
+)
 @click.option("--yes", is_flag=True, help="Start without asking.")
 @database_option
 def judge(study: str, show_prompt: bool, probe: bool, yes: bool, database: str | None, **given: Any) -> None:
-    """Let language models judge STUDY as assessors, over any server of chat completions.
+    """Let language models judge STUDY as assessors, through any server with the chat-completions protocol.
 
     A model takes the same steps as a person: the same units, the same checks, the same tables. Options override
-    [machine] in the study file. The expected cost is shown first; a run that was stopped goes on where it stopped.
+    [machine] in the study file. The expected cost is shown first; a stopped run continues where it stopped.
 
     \b
     Examples:
@@ -75,7 +77,7 @@ def _settings(study: str, given: dict[str, Any], *, needs_server: bool) -> Machi
     """`[machine]` with the options put over it; a prompt in the file is found from the file's folder."""
     from pydantic import ValidationError
 
-    from judgewell.study.file import read_study
+    from judgewell.study.file import in_our_words, read_study
     from judgewell.study.machine import Machine
 
     settings = read_study(study).machine
@@ -88,9 +90,9 @@ def _settings(study: str, given: dict[str, Any], *, needs_server: bool) -> Machi
         settings = Machine.model_validate(settings.model_dump() | named)
     except ValidationError as mistakes:
         mistake = mistakes.errors()[0]
-        name = str(mistake["loc"][0])
-        reason = str(mistake.get("ctx", {}).get("error") or mistake["msg"])
-        raise InputError(f"--{name.replace('_', '-')}: {reason}", cure=Machine.model_fields[name].description) from None
+        name, known = str(mistake["loc"][0]), mistake.get("ctx", {}).get("error")
+        reason = f": {known}" if known else f" {in_our_words(dict(mistake))}"
+        raise InputError(f"--{name.replace('_', '-')}{reason}", cure=Machine.model_fields[name].description) from None
     for name in ("model", "endpoint") if needs_server else ():
         if not getattr(settings, name):
             cure = f"give --{name}, or set machine.{name} in the study file"

@@ -23,10 +23,11 @@ from judgewell.commands.common import choice, kind_option, reading_options, refu
 @kind_option
 @click.option("--strict", is_flag=True, help="Treat notes as errors.")
 def replay(study: str, answers: str, output: str | None, chart: str | None, strict: bool, **given: Any) -> None:
-    """Ask recorded answers again by other designs, and show what each would have cost.
+    """Replay recorded answers under other designs, and show what each would have cost.
 
     STUDY names the goal ([goal] with systems, measure and decide); the pool is the documents of the answers. Every
-    design asks batch by batch and stops by the same rule. It is right if all answers together say the same.
+    design asks batch by batch and stops by the same rule. It is right if all answers together lead to the same
+    conclusion.
 
     \b
     Examples:

@@ -26,7 +26,7 @@ if TYPE_CHECKING:
     from judgewell.reports.parts import Report
 
 
-@click.command(cls=TakesSeveral)
+@click.command(cls=TakesSeveral, context_settings={"allow_extra_args": True})
 @click.argument("study", required=False)
 @click.option("-o", "--output", required=True, help="The page: report.html.")
 @database_option
@@ -37,7 +37,12 @@ if TYPE_CHECKING:
 @click.option("--labels", multiple=True, help="Labels to compare with: files (NAME=FILE), or columns of the judgments.")
 @click.option("--machine", multiple=True, help="A machine's labels (or other cheap ones) of all documents: NAME=FILE.")
 @click.option("--runs", multiple=True, help="Runs to score, several at once: --runs runs/*.run.")
-@click.option("-m", "--measure", multiple=True, help="Measures; the first is the main one.  [default: nDCG@10]")
+@click.option(
+    "-m",
+    "--measure",
+    multiple=True,
+    help="Measures; the first is the main one.  [default: that of the study's goal, else nDCG@10]",
+)
 @click.option("--baseline", help="Compare all systems with this one, not every pair.")
 @click.option("--title", help="The page's title.  [default: the study or the data]")
 @click.option(
@@ -59,13 +64,17 @@ def report(context: click.Context, /, **given: Any) -> None:
     """Write one self-contained HTML page about a study: systems, judgments, gains and all tables.
 
     STUDY is a study file or its database: settings come from the frozen study, judgments from its completed units, and
-    failed or abandoned units are counted. The grades in a study file are the labels and the runs of its pool the
-    systems, unless --labels or --runs name others. Judgments of another study, such as pairs beside magnitudes, come
-    from a file. Without STUDY everything is read from the files named.
+    failed or abandoned units are counted. The grades in a study file are the labels, and the systems are those of its
+    goal or else the runs of its pool, unless --labels or --runs name others. Judgments of another study, such as pairs
+    beside magnitudes, come from a file. Without STUDY everything is read from the files named.
 
     The report uses everything that is given and lists what could not be analysed, with reasons. Systems are scored
     under the gains (given, or made from the judgments) and under every set of labels, with intervals over topics and
     judgments.
+
+    Which option for which file: --labels for grades by experts or qrels, which judgments and gains are compared with;
+    --gains for numbers that judgewell scale (or another method) made and that the report goes on with instead of making
+    its own. Of qrels alone, with runs, say --labels.
 
     \b
     Examples, from a study:
@@ -85,6 +94,11 @@ def report(context: click.Context, /, **given: Any) -> None:
     from judgewell.reports.files import files_folder
     from judgewell.terminal import notes, progress, prose
 
+    if context.args:
+        raise InputError(
+            f"{context.args[0]} is one argument too many: report takes one STUDY",
+            cure="runs go behind --runs, labels and qrels behind --labels, gains behind --gains",
+        )
     page = Path(given["output"])
     _refuse_page(page)
     options = {name: value for name, value in given.items() if name not in UNCHANGED}

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterable, Mapping, Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import polars as pl
 
@@ -12,7 +12,7 @@ from judgewell.agreement.direction import note_labels, note_reversed
 from judgewell.agreement.machines import split_machines
 from judgewell.analysis.scores import named_sets
 from judgewell.commands.database import database_of, existing
-from judgewell.comparison.scores import NAMED, listed
+from judgewell.comparison.scores import system_number
 from judgewell.errors import Information, InputError, collect_notes, note
 from judgewell.evaluation.measures import parse_all
 from judgewell.executors import executor_of
@@ -28,6 +28,9 @@ from judgewell.reports.sources import CollectedStudy, Sources, codes_of, not_peo
 from judgewell.scales import with_kinds
 from judgewell.scaling.inputs import judgments_of, pairs_of
 from judgewell.scaling.methods import method_for, parse
+
+if TYPE_CHECKING:
+    from judgewell.study.model import Goal
 
 DEFAULT_MEASURE = "nDCG@10"
 SQLITE = b"SQLite format 3"  # how a file of it begins
@@ -82,10 +85,12 @@ def report(
         own = _answers(collected, judgments, pairs, how, where, kind)
         people, machines = split_machines(own[0])
         answers = (people, own[1]) if name_assessors else with_codes(people, own[1])
-        labels, runs = _of_study(study, labels, runs)
+        own_runs, named = not is_given(runs), [measure] if isinstance(measure, str) else list(measure)
+        labels, runs, goal = _of_study(study, labels, runs)
         systems = open_runs(runs, executor=workers) if is_given(runs) else []
+        if goal is not None and own_runs and not isinstance(goal.decide, str):
+            systems = [run for run in systems if run.system in goal.decide]
         _check_baseline(baseline, [run.system for run in systems])
-        measures = [measure] if isinstance(measure, str) else list(measure)
         sources = Sources(
             judgments=answers[0],
             pairs=answers[1],
@@ -93,7 +98,7 @@ def report(
             labels=_labels(labels, answers[0], how),
             machine=machines | _labels(machine, answers[0], how),
             runs=systems,
-            measures=parse_all(measures or [DEFAULT_MEASURE]) if systems else [],
+            measures=parse_all(named or [goal.measure if goal else DEFAULT_MEASURE]) if systems else [],
             method=None if is_given(gains) else _method(method, *answers),
             draws=draws,
             worlds=worlds,
@@ -103,6 +108,9 @@ def report(
             study=collected,
             executor=workers,
         )
+        if how["words"]:
+            meanings = ", ".join(f"{word} is {means}" for word, means in how["words"].items())
+            note(Information(f"answers in words: {meanings}"))
         note_labels(sources.judgments)
         note_reversed(sources.judgments, {**sources.labels, **sources.machine})
     for text in notes:
@@ -133,9 +141,10 @@ def _check_inputs(study: Any, database: Any, judgments: Any, pairs: Any, gains: 
 
 
 def _check_baseline(baseline: str | None, systems: list[str]) -> None:
-    if baseline is not None and baseline not in systems:
-        known = listed(systems, "systems", NAMED) or "there are no runs"
-        raise InputError(f"the baseline {baseline} is not one of the systems", cure=f"name one of them: {known}")
+    if baseline is not None and not systems:
+        raise InputError("a baseline is given without runs", cure="add --runs")
+    if baseline is not None:
+        system_number(systems, baseline)
 
 
 def _title(sources: Sources, judgments: Any, pairs: Any) -> str:
@@ -180,7 +189,7 @@ def _collected(study: str | None, database: str | None) -> CollectedStudy | None
     from judgewell.server.queries.collected import collected_study
 
     if not database and not _is_study_file(study) and not _is_database(str(study)):
-        cure = "name the study first; labels and qrels go behind --labels, gains behind --gains"
+        cure = "labels and qrels go behind --labels, runs behind --runs, gains behind --gains"
         raise InputError(f"{study} is neither a study file (.toml) nor the database of a study", cure=cure)
     with existing(str(study), database or (None if _is_study_file(study) else study)) as store:
         return collected_study(store, time.time())
@@ -211,17 +220,17 @@ def _answers(
     return tables[0], tables[1]
 
 
-def _of_study(study: str | None, labels: Any, runs: Any) -> tuple[Any, Any]:
-    """The labels and runs given; else the study file's own."""
-    if not _is_study_file(study) or (is_given(labels) and is_given(runs)):
-        return labels, runs
+def _of_study(study: str | None, labels: Any, runs: Any) -> tuple[Any, Any, Goal | None]:
+    """The labels and runs given, else the study file's own: the systems of its goal or those of its pool; its goal."""
+    if not _is_study_file(study):
+        return labels, runs, None
     from judgewell.study.file import read_source, read_study
 
     assert study is not None
     chosen, source = read_study(study), read_source(study)
     grades = [f"grades={source.resolved(chosen.grades.file)}"] if chosen.grades else []
-    own = [str(source.resolved(pattern)) for pattern in chosen.pool.runs]
-    return (labels if is_given(labels) else grades), (runs if is_given(runs) else own)
+    own = [str(source.resolved(pattern)) for pattern in (chosen.goal.systems if chosen.goal else chosen.pool.runs)]
+    return (labels if is_given(labels) else grades), (runs if is_given(runs) else own), chosen.goal
 
 
 def _labels(labels: Any, judgments: pl.DataFrame | None, how: Mapping[str, Any]) -> dict[str, pl.DataFrame]:

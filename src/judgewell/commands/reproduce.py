@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 @click.argument("paper", type=click.Choice(("sigir15", "evia14", "prm15", "adcs18")))
 @click.option("-o", "--output", help="The folder to write: index.html, tables/ and figures/.")
 @click.option("--item", "items", multiple=True, help='Only this item, by its number: --item "table 3".')
-@click.option("--list", "listing", is_flag=True, help="Say which items the paper has, and stop.")
+@click.option("--list", "listing", is_flag=True, help="List the paper's items, and stop.")
 @click.option("--judgments", help="Judgments: a table (topic, doc, value, …) or a known crowd export.")
 @click.option("--pairs", help="Pairs of documents that assessors compared (adcs18).")
 @click.option("--labels", multiple=True, help="Expert labels, several at once: sormunen=FILE trec=FILE.")

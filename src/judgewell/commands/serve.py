@@ -15,7 +15,7 @@ from judgewell.commands.database import database_of, database_option
 @click.argument("study")
 @database_option
 @click.option(
-    "--host", default="127.0.0.1", help="Address to listen on; use others than loopback only behind a reverse proxy."
+    "--host", default="127.0.0.1", help="Address to listen on; use one other than loopback only behind a reverse proxy."
 )
 @click.option("--port", default=8000, type=click.IntRange(0, 65535), help="Port; 0 takes any free one.")
 @click.option("--workers", default=1, type=click.IntRange(1, 64), help="Server processes on the one database.")

@@ -61,7 +61,7 @@ def check(study: str, strict: bool) -> None:
         sys.exit(2)
     print(f"{study}: no mistakes")
     if checked.cost:
-        print(_cost_text(checked.cost))
+        print(("whole design: " if plan else "") + _cost_text(checked.cost))
     if plan:
         print(_goal_text(plan, checked))
 
@@ -117,7 +117,7 @@ def design(
         or checked.cost is None
     ):
         sys.exit(2)
-    print(_cost_text(checked.cost))
+    print(("whole design: " if plan else "") + _cost_text(checked.cost))
     if plan:
         print(_goal_text(plan, checked))
     if output:
@@ -164,15 +164,17 @@ def _goal_text(plan: Plan, checked: Checked) -> str:
     expected = expected_cost(plan, study, design)
     cost = cost_of(expected.units, expected.judgments, len(plan.pool), 0, study.pay, study.work)
     money = f", {cost.total:,.2f} {cost.currency}" if cost.total else ""
+    decided, wrong = expected.decided, expected.wrong
+    ends = f"{decided or 'none'} of {expected.studies} simulated studies decided, {wrong or 'none'} of them wrongly"
+    ends += "; the others ended as not separable" if decided < expected.studies else ""
     return (
         f"goal: {goal_words(plan)}\n"
-        f"expected: {counted(cost.units, 'unit')} with {expected.judgments:,} judgments, known documents counted "
-        "(9 of 10 studies: at most "
-        f"{expected.judgments_90:,}), {work_time(cost.hours)} of work{money}; evenly over all documents "
-        f"{expected.even:,} judgments\n"
-        f"{100 * expected.decided:.0f} % of {expected.studies} simulated studies decided, {100 * expected.wrong:.0f} % "
-        "wrongly; the others ended as not separable. Their gains are made up (not the grades), and no unit fails a "
-        "check, so read the cost as an order of magnitude."
+        f"expected: {expected.judgments_10:,} to {expected.judgments_90:,} judgments in 8 of 10 simulated studies, "
+        f"known documents counted; median {expected.judgments:,} in {counted(cost.units, 'unit')}, "
+        f"{work_time(cost.hours)} of work{money}; evenly over all documents {expected.even:,} judgments\n"
+        "Every assessor at work at the same time adds one or two units, because they go on while a test waits for the "
+        "slowest unit of its batch.\n"
+        f"{ends}. Their gains are made up (not the grades), and no unit fails a check."
     )
 
 

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
+from difflib import get_close_matches
 from typing import Any, Literal
 
 import numpy as np
@@ -51,16 +52,6 @@ class ScoreArray:
     def of(self, system: str) -> Floats:
         """One system's scores, topic by topic."""
         return np.asarray(self.values[self.number(system)])
-
-
-def system_number(systems: Sequence[str], name: str) -> int:
-    """The place of a system among others, or an error that names them, those with a similar name first."""
-    if name not in systems:
-        alike_first = sorted(systems, key=lambda one: name.lower() not in one.lower())
-        raise InputError(
-            f"there is no system {name!r}", cure=f"the systems are {listed(alike_first, 'systems', NAMED)}"
-        )
-    return list(systems).index(name)
 
 
 def score_array(scores: Any, measure: str | None = None, *, missing: Missing = "error") -> ScoreArray:
@@ -132,6 +123,17 @@ def note_identical(scores: ScoreArray) -> None:
         systems = sum(map(len, groups))
         names = "; ".join(listed(group, "systems") for group in groups[:3])
         note(f"{systems} systems score the same as another on every topic and are tied ({names})")
+
+
+def system_number(systems: Sequence[str], system: str) -> int:
+    """The place of a system, or an error that names those there are, the ones like it first."""
+    if system in systems:
+        return list(systems).index(system)
+    alike = [one for one in systems if system.lower() in one.lower() or one.lower() in system.lower()]
+    alike += [one for one in get_close_matches(system, systems) if one not in alike]
+    every = listed([*alike, *(one for one in systems if one not in alike)], "systems", NAMED)
+    near = f"did you mean {alike[0]}? " if alike else ""
+    raise InputError(f"there is no system {system!r}", cure=f"{near}the systems are {every}")
 
 
 def listed(names: Sequence[str], what: str, most: int = 5) -> str:

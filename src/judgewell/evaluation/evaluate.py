@@ -209,7 +209,7 @@ def _note_threshold(measures: Sequence[Measure], highest: float) -> None:
     for measure in measures:
         least = getattr(measure, "rel", None) if measure.takes_level else None
         if least is not None and least > highest:
-            note(f"no document is relevant to {measure}: the highest gain is {highest:g}")
+            note(f"every score of {measure} is 0: no document is relevant to it, the highest gain is {highest:g}")
     counting = [measure for measure in measures if measure.takes_level and getattr(measure, "rel", highest) is None]
     if counting and highest > 1:
         each = list(map(str, counting)) if len(counting) < 5 else list(dict.fromkeys(one.name for one in counting))
@@ -324,27 +324,31 @@ class _Gaps:
     def say(self, runs: int, topics: int, settings: Settings) -> None:
         if self.rising and settings.order == "score":
             note(
-                f"{len(self.rising)} of {runs} runs have scores that rise with their ranks, as distances do (the "
-                f"first: {self.rising[0]}); the highest score ranks first all the same: where the lowest is best, "
+                f"{of_runs(len(self.rising), runs, 'has', 'have')} scores that rise with the ranks, as distances do "
+                f"(the first: {self.rising[0]}); the highest score ranks first all the same: where the lowest is best, "
                 "rank by the ranks (--order rank)"
             )
         if self.missing:
             most, system = max(self.missing)
-            does = "score 0 there" if settings.topics == "judged" else "are averaged over fewer topics"
-            note(
-                f"{len(self.missing)} of {runs} runs miss judged topics and {does} (most: {system}, {most} of {topics})"
-            )
+            missed = of_runs(len(self.missing), runs, "misses", "miss")
+            then = "the score there is 0" if settings.topics == "judged" else "the mean is over fewer topics"
+            note(f"{missed} judged topics: {then} (most: {system}, {most} of {topics})")
         if self.unjudged:
             note(
-                f"{len(self.unjudged)} of {runs} runs rank no judged document (the first: {self.unjudged[0]}); check "
-                "that gains and runs use the same document ids"
+                f"{of_runs(len(self.unjudged), runs, 'ranks', 'rank')} no judged document (the first: "
+                f"{self.unjudged[0]}); check that gains and runs use the same document ids"
             )
         if self.unknown:
             most, system = max(self.unknown)
             note(
-                f"{len(self.unknown)} of {runs} runs rank topics without judgments; these topics are ignored "
-                f"(most: {system}, {most})"
+                f"{of_runs(len(self.unknown), runs, 'ranks', 'rank')} topics without judgments; these topics are "
+                f"ignored (most: {system}, {most})"
             )
+
+
+def of_runs(number: int, runs: int, one: str, many: str) -> str:
+    """`2 of 3 runs miss`, `1 of 3 runs misses`, `the run misses`."""
+    return f"the run {one}" if runs == 1 else f"{number} of {runs} runs {one if number == 1 else many}"
 
 
 def _note_topics_without_gain(judged: Judged) -> None:

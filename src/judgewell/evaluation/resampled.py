@@ -16,6 +16,7 @@ import polars as pl
 from numpy.typing import NDArray
 
 from judgewell.errors import DataError, InputError, note
+from judgewell.evaluation.evaluate import of_runs
 from judgewell.evaluation.judged import Judged, prepare
 from judgewell.evaluation.measures import Measure, Residual
 from judgewell.evaluation.measures.base import Linear, ratio
@@ -188,10 +189,8 @@ def _tell_of_missing(missing: Sequence[tuple[int, str]], topics: int) -> None:
     short = [(count, system) for count, system in missing if count]
     if short:
         most, system = max(short)
-        note(
-            f"{len(short)} of {len(missing)} runs miss judged topics and score 0 there "
-            f"(most: {system}, {most} of {topics})"
-        )
+        missed = of_runs(len(short), len(missing), "misses", "miss")
+        note(f"{missed} judged topics: the score there is 0 (most: {system}, {most} of {topics})")
 
 
 def _best(gains: Floats, depth: int | None) -> Floats:

@@ -69,7 +69,8 @@ def summary_rows(
     means = means if biased is None else without_intervals(means, [*biased] * count)
     names = [(system, measure) for system in systems for measure in measures]
     spoken = ["" if measure.endswith(".residual") else f"{measure} of {system}" for system, measure in names]
-    for text in (few_topics_note(means), no_spread_note(means, spoken)):
+    shown = ["" if measure.startswith("Judged@") else name for name, (_, measure) in zip(spoken, names, strict=True)]
+    for text in (few_topics_note(means, shown), no_spread_note(means, spoken)):
         if text:
             note(text)
     ends = np.stack([means.mean, means.low, means.high], axis=-1)

@@ -17,7 +17,7 @@ import numpy as np
 import polars as pl
 
 from judgewell.errors import InputError, note
-from judgewell.formats.files import COMPRESSED
+from judgewell.formats.files import uncompressed
 
 BOM = b"\xef\xbb\xbf"
 UTF16 = (codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)
@@ -93,8 +93,7 @@ def first_line(data: bytes) -> str:
 
 def ending(path: str | Path) -> str:
     """What a file's name ends in, compression apart: .tsv for a.tsv.gz."""
-    name = Path(path)
-    return (name.with_suffix("") if name.suffix in COMPRESSED else name).suffix
+    return Path(uncompressed(path)).suffix
 
 
 def names_of(line: str, separator: str) -> list[str]:

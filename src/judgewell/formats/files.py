@@ -119,11 +119,17 @@ def matching(path: str | Path) -> list[str]:
     return names
 
 
-def stem(path: str | Path) -> str:
-    """A file's name without folder, compression and one more ending: runs/bm25.run.gz is bm25."""
-    name = Path(path).name
+def uncompressed(path: str | Path) -> str:
+    """A file's path without the ending of its compression."""
+    name = str(path)
     for ending in COMPRESSED:
         name = name.removesuffix(ending)
+    return name
+
+
+def stem(path: str | Path) -> str:
+    """A file's name without folder, compression and one more ending: runs/bm25.run.gz is bm25."""
+    name = Path(uncompressed(path)).name
     for ending in (".run", ".txt", ".trec", ".res", ".qrels", ".csv", ".tsv", ".json", ".jsonl", ".parquet"):
         if name.endswith(ending) and name != ending:
             return name.removesuffix(ending)

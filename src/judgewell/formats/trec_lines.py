@@ -9,7 +9,7 @@ import re
 from pathlib import Path
 
 from judgewell.errors import note
-from judgewell.formats.files import COMPRESSED
+from judgewell.formats.files import uncompressed
 
 RUN = ("topic", "Q0", "doc", "rank", "score", "tag")
 QRELS = ("topic", "Q0", "doc", "gain")
@@ -33,12 +33,9 @@ def surely_trec(fields: list[bytes], path: str | Path) -> bool:
     Its numbers are where they belong, its ids have digits as no name of a column has, and no comma or the like is there
     that could separate anything.
     """
-    names = str(path)
-    for ending in COMPRESSED:
-        names = names.removesuffix(ending)
     numbers = {len(RUN): fields[3:5], len(RUN) - 1: fields[3:5], len(QRELS): fields[3:4]}.get(len(fields), [b""])
     return (
-        not names.endswith(".csv")
+        not uncompressed(path).endswith(".csv")
         and all(NUMBER.fullmatch(number) for number in numbers)
         and all(DIGIT.search(fields[at]) for at in (0, 2))
         and not any(sign in field for field in fields for sign in (b",", b";", b"|", b"{", b"[", b"\0"))

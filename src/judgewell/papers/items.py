@@ -9,6 +9,7 @@ from typing import Any
 
 import polars as pl
 
+from judgewell import papers
 from judgewell.errors import InputError, JudgewellError, collect_notes
 from judgewell.executors import Executor
 from judgewell.papers.data import Asked
@@ -107,18 +108,12 @@ class _Reader:
 
     @cached_property
     def data(self) -> Any:
-        return paper_named(self.paper).read(self.asked)
-
-
-def paper_named(name: str) -> Paper:
-    from judgewell.papers import paper
-
-    return paper(name)
+        return papers.paper(self.paper).read(self.asked)
 
 
 def _made(number: str, reader: _Reader) -> tuple[Outcome, list[str]]:
     """An item by its number without its function, and the files that were read so far."""
-    item = paper_named(reader.paper).chosen([number])[0]
+    item = papers.paper(reader.paper).chosen([number])[0]
     outcome = make(item, reader.data)
     return replace(outcome, item=replace(item, make=unmade)), list(reader.asked.used)
 

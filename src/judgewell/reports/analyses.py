@@ -74,12 +74,6 @@ def quality_part(sources: Sources, outcomes: Sequence[Outcome]) -> Part:
         sentences.insert(0, findings.checks(checks))
         caption = "Results of the checks over all attempts, and the share of first attempts that failed."
         items.append(Grid("checks", "Checks while judging", caption, checks))
-    flags = _flags(sources)
-    if flags is not None and sources.judgments is not None:
-        sentences += filter(None, [findings.flagged(flags, sources.judgments)])
-    if flags is not None and flags.height:
-        caption = f"{counted(flags['assessor'].n_unique(), 'assessor')}; seen is how many of the judgments (of) are so."
-        items.append(Grid("flags", "Same answers, haste and repeated comments", caption, flags))
     items += grids_for("quality", outcomes, without=("units_per_assessor", "time_by_position"))
     notes = notes_for("quality", outcomes) if sentences or items else ()
     return Part("quality", "Quality", tuple(sentences), tuple(items), notes)
@@ -98,16 +92,6 @@ def _quality_figures(sources: Sources, tables: dict[str, pl.DataFrame]) -> list[
     if "units_per_assessor" in tables and tables["units_per_assessor"].height > 1:
         figures.append(_units(tables["units_per_assessor"]))
     return figures
-
-
-def _flags(sources: Sources) -> pl.DataFrame | None:
-    """Assessors who give one answer, hurry or repeat one comment; nothing where assessors are not named."""
-    frame = sources.judgments
-    if frame is None or frame["assessor"].null_count() == frame.height:
-        return None
-    from judgewell.study.unit_flags import attention_flags
-
-    return attention_flags(frame).sort("flag", "assessor")
 
 
 def _known(table: pl.DataFrame) -> Figure:
@@ -170,7 +154,8 @@ def agreement_part(sources: Sources, outcomes: Sequence[Outcome]) -> Part:
     figures: list[Figure] = []
     figures += _clouds(sources)
     if "against_the_rest" in tables:
-        figures += _assessors(tables["against_the_rest"])
+        everybody = sources.judgments["assessor"].n_unique() if sources.judgments is not None else 0
+        figures += _assessors(tables["against_the_rest"], everybody)
     if "alpha_by_topic" in tables:
         figures += _alphas(tables["alpha_by_topic"])
     if "label_confusion" in tables:
@@ -196,14 +181,18 @@ def _clouds(sources: Sources) -> list[Figure]:
     return figures
 
 
-def _assessors(table: pl.DataFrame) -> list[Figure]:
+def _assessors(table: pl.DataFrame, everybody: int) -> list[Figure]:
     tau = table["tau_b"].drop_nulls().drop_nans()
     if len(tau) < 10:
         return []
     data = bins.binned(tau, bins=30)
+    left = everybody - len(tau)
+    others = (
+        f"; {counted(left, 'other')} share too few documents with others or rank none above another" if left else ""
+    )
     caption = (
         f"How closely each of {counted(len(tau), 'assessor')} ranks documents like the mean of the others (τ-b: 1 is "
-        "the same order, 0 is chance)."
+        f"the same order, 0 is chance){others}."
     )
     return [
         Figure(
@@ -224,7 +213,7 @@ def _alphas(table: pl.DataFrame) -> list[Figure]:
     if rows.height < 2 or "scale" in rows.columns:
         return []
     data = rows.select(name="topic", value="alpha", low="low", high="high", documents="documents")
-    data = data.sort("value", descending=True)
+    data = data.sort("value", "name", descending=[True, False])
     title = "Agreement between assessors, by topic"
     if data.height > MOST_TOPICS:
         spread = bins.binned(data["value"], bins=30)

@@ -5,13 +5,13 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import asdict, replace
 from functools import partial
-from typing import Any
+from typing import Any, Literal
 
 import polars as pl
 
 from judgewell.agreement.sections import Evidence, Outcome, Section, all_sections, run_sections
 from judgewell.analysis.trust import system_tables
-from judgewell.errors import InputError
+from judgewell.errors import Information, InputError
 from judgewell.reports import system_findings
 from judgewell.reports.analyses import agreement_part, not_analysed_of, quality_part, use_part
 from judgewell.reports.cost import cost_part
@@ -46,7 +46,7 @@ def assemble(
     judgments = (
         agreement_part(sources, outcomes),
         trust_part(outcomes),
-        participants_part(sources),
+        participants_part(sources, [text for text in notes if isinstance(text, Information)]),
         quality_part(sources, outcomes),
         use_part(sources, outcomes),
     )
@@ -59,7 +59,8 @@ def assemble(
         ("How good the judgments are", judgments),
         ("What the judgments say about relevance", (gains_part(sources, used, outcomes),) if used else ()),
     ]
-    limits = limits_part(sources, used, scored, lacking, outcomes, notes)
+    assumed = [text for text in notes if not isinstance(text, Information)]
+    limits = limits_part(sources, used, scored, lacking, outcomes, assumed)
     step()
     return Report(title, subtitle(sources), arranged(answers, cost_part(sources), limits), record or {}, notice)
 
@@ -116,6 +117,7 @@ def analysed(sources: Sources, used: ReportGains | None, step: Callable[[], None
         pairs=sources.pairs,
         labels=sources.labels,
         gains=used.gains if used else None,
+        averaged_by=_average(sources),
         score=sources.method if sources.method is not None and sources.method.takes == "pairs" else None,
         machine=sources.machine,
         systems=partial(system_tables, runs=sources.runs, measures=sources.measures[:1], seed=sources.seed),
@@ -127,6 +129,12 @@ def analysed(sources: Sources, used: ReportGains | None, step: Callable[[], None
         outcomes.append(outcome)
         step()
     return outcomes
+
+
+def _average(sources: Sources) -> Literal["mean", "median"] | None:
+    """How the report's method averages a document's judgments; nothing where it does not."""
+    average = getattr(sources.method, "average", sources.method.name if sources.method else "")
+    return "median" if average.endswith("median") else "mean" if average.endswith("mean") else None
 
 
 def subtitle(sources: Sources) -> str:
@@ -165,7 +173,7 @@ def limits_part(
 ) -> Part:
     """What could not be analysed, and what was assumed."""
     missing = [*not_analysed_of(outcomes), *lacking]
-    if used is None:
+    if used is None and not sources.labels:
         missing.append(NotAnalysed("gains", "gains", "needs gains, judgments or pairs"))
     if scored is None:
         missing.append(NotAnalysed("systems", "systems with uncertainty", "needs runs"))

@@ -19,19 +19,15 @@ def cost_part(sources: Sources) -> Part:
     if not tables:
         return Part("cost", "What it cost")
     counts = [counted(table.height, word) for table, word in tables]
-    hours = sum(_hours(table) for table, _ in tables)
+    hours = study.hours if study is not None else sum(_hours(table) for table, _ in tables)
     if hours:
         counts.append(f"{work_time(hours)} of work")
     if study is not None and study.spent:
         counts.append(f"{study.spent:,.2f} {study.currency} with fees")
     findings = [Finding(f"The data of this report took {listing(counts)}.")]
     if study is not None and study.goal is not None:
-        goal = study.goal
-        findings = [*(Finding(text) for text in goal.sentences), *findings]
-        needed = f"about {goal.even:,} answers" if goal.even is not None else "more answers than its cap allows"
-        findings.append(
-            Finding(f"An even design would have needed {needed} for the same certainty, against {goal.answers:,}.")
-        )
+        findings = [*(Finding(text) for text in study.goal.sentences), *findings]
+        findings += [Finding(study.goal.cost)] if study.goal.cost else []
     return Part("cost", "What it cost", tuple(findings))
 
 

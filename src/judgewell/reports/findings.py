@@ -7,13 +7,12 @@ from typing import TYPE_CHECKING
 import polars as pl
 
 from judgewell.reports.parts import Finding
-from judgewell.text import count, counted, listing, percent, plain
+from judgewell.text import count, counted, fractions, listing, percent, plain
 
 if TYPE_CHECKING:
     from judgewell.reports.sources import CollectedStudy, Sources
 
 FEW = 20  # values up to which a scale has grades
-FEWEST_FOR_A_FLAG = 6  # judgments or comments of an assessor before an attention check looks at them
 
 
 def documents_of(table: pl.DataFrame) -> pl.DataFrame:
@@ -90,45 +89,18 @@ def most_used(judgments: pl.DataFrame) -> Finding:
     return Finding(text + ".", "values" if judgments["scale"].fill_null("").n_unique() == 1 else "values_1")
 
 
-def flagged(flags: pl.DataFrame, judgments: pl.DataFrame) -> Finding | None:
-    """How many assessors each attention check finds; only the checks that the data allow are named."""
-    ran = _attention_checks(judgments)
-    assessors = counted(judgments["assessor"].drop_nulls().n_unique(), "assessor")
-    if not ran:
-        return None
-    counts = dict(flags.group_by("flag").agg(pl.col("assessor").n_unique()).iter_rows())
-    if not counts:
-        return Finding(f"None of {assessors} {listing(list(ran.values())).replace(' and ', ' or ')}.")
-    seen = [f"{count(counts[flag])} {words}" for flag, words in ran.items() if flag in counts]
-    return Finding(f"Of {assessors}, {listing(seen)}.", "flags")
-
-
-def _attention_checks(judgments: pl.DataFrame) -> dict[str, str]:
-    """What each attention check looks for, for those that had anything to look at."""
-    each = judgments.filter(pl.col("assessor").is_not_null()).group_by("assessor")
-    most = each.agg(
-        same_answer=pl.len(),
-        hurried=pl.when(pl.col("seconds").count() > 0).then(pl.len()).otherwise(0),
-        same_comment=pl.col("comment").count(),
-    ).max()
-    looks_for = {
-        "same_answer": "gave one answer in at least 90 % of 6 or more judgments",
-        "hurried": "took less than 5 s in the median",
-        "same_comment": "repeated one comment",
-    }
-    return {name: words for name, words in looks_for.items() if (most[name][0] or 0) >= FEWEST_FOR_A_FLAG}
-
-
 def gains(table: pl.DataFrame, made: str) -> Finding:
     """Where the gains lie and how sure they are."""
-    gain = table["gain"]
-    text = (
-        f"The gains of {counted(table.height, 'document')} ({made}) range from {plain(gain.min())} to "
-        f"{plain(gain.max())}; their median is {plain(gain.median())}"
-    )
+    gain = pl.col("gain")
     known = table.filter(pl.col("low").is_not_null() & pl.col("high").is_not_null())
+    numbers = table.select(gain.min().alias("least"), gain.max().alias("most"), gain.median()).row(0)
+    widths = known.select((pl.col("high") - pl.col("low")).median()).item()
+    least, most, median, width = fractions([*numbers, widths])
+    text = (
+        f"The gains of {counted(table.height, 'document')} ({made}) range from {least} to {most}; their median is "
+        f"{median}"
+    )
     if known.height:
-        width = (known["high"] - known["low"]).median()
         which = "" if known.height == table.height else f" ({count(known.height)} of them)"
-        text += f"; the median width of 95 % intervals{which} is {plain(width)}"
+        text += f"; the median width of 95 % intervals{which} is {width}"
     return Finding(text + ".", "gains_histogram")

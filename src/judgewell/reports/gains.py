@@ -23,6 +23,18 @@ if TYPE_CHECKING:
     from judgewell.scaling.method import Method
 
 
+METHOD_TABLES = {
+    "repeats": "Documents that one assessor judged several times in one unit.",
+    "assessors": "How reliable each assessor is, as the method estimates it.",
+    "strengths": "Each document’s strength on a logarithmic scale, with its standard error.",
+    "grades": "The gain of each grade.",
+    "widths": "How far apart each unit puts its two known documents.",
+    "parameters": "The chance that another assessor finds a document relevant that has this grade.",
+    "enough": "Whether enough documents have two judgments to estimate these chances.",
+    "disagreement": "How often another assessor gives each grade to a document that has this one.",
+}
+
+
 @dataclass(frozen=True)
 class ReportGains:
     """The gains that the report goes on with, how they were made, and other gains that the judgments allow."""
@@ -111,7 +123,7 @@ def gains_part(sources: Sources, used: ReportGains, outcomes: Sequence[Outcome])
         Grid(
             f"gains_{name}",
             name.replace("_", " ").capitalize(),
-            f"What {used.how.removeprefix('by ')} also finds out.",
+            METHOD_TABLES.get(name, f"A further result of the method {used.how.removeprefix('by ')}."),
             frame,
         )
         for name, frame in used.tables

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 
 from judgewell.reports.parts import Grid
-from judgewell.text import cells, head
+from judgewell.text import head, table_cells
 
 LONG = 45  # rows that a page holds
 SPECIAL = {
@@ -44,7 +44,7 @@ def latex(grid: Grid) -> str:
     frame = grid.shown
     kinds = "".join("r" if dtype.is_numeric() else "l" for dtype in frame.dtypes)
     header = " & ".join(escape(grid.heads.get(name, head(name))) for name in frame.columns)
-    columns = [cells(column) for column in frame.get_columns()]
+    columns = table_cells(frame)
     rows = [_guarded(" & ".join(map(escape, row))) + r" \\" for row in zip(*columns, strict=True)]
     caption = rf"\caption{{{escape(grid.title)}. {escape(grid.caption)}}}\label{{tab:{grid.name.replace('_', '-')}}}"
     if frame.height > LONG:

@@ -41,7 +41,8 @@ def trust_part(outcomes: Sequence[Outcome]) -> Part:
 def _favours(table: pl.DataFrame) -> Figure:
     """The favours of the first machine under the first measure, the largest ones."""
     first = table.filter(pl.col("measure") == table["measure"][0], pl.col("machine") == table["machine"][0])
-    drawn = first.sort(pl.col("favour").abs(), descending=True).head(MOST_SYSTEMS).sort("favour", descending=True)
+    drawn = first.sort(pl.col("favour").abs(), "system", descending=[True, False]).head(MOST_SYSTEMS)
+    drawn = drawn.sort("favour", "system", descending=[True, False])
     data = drawn.select(name="system", value="favour", low="favour_low", high="favour_high")
     measure, machine = table["measure"][0], table["machine"][0]
     caption = (

@@ -18,7 +18,7 @@ from judgewell.charts.themes import theme
 from judgewell.reports.latex import latex
 from judgewell.reports.parts import Figure, Grid, Report
 from judgewell.reports.terms import Explained
-from judgewell.text import cells, count, head
+from judgewell.text import count, head, table_cells
 
 TEMPLATES = Path(__file__).parent / "templates"
 MOST_ROWS = 200  # of a table on the page; files hold all
@@ -119,7 +119,7 @@ def sheet(frame: pl.DataFrame, heads: Mapping[str, str] | None = None) -> Sheet:
     if frame.columns == BIN_COLUMNS:
         heads = {"low": "from", "high": "to"}  # the ends of a bin, not of an interval
     shown = frame.head(MOST_ROWS)
-    columns = [_column(shown[name]) for name in shown.columns]
+    columns = [_column(shown[name], texts) for name, texts in zip(shown.columns, table_cells(shown), strict=True)]
     return Sheet(
         heads=[(heads or {}).get(name, head(name)) for name in shown.columns],
         kinds=[_kind(shown[name]) for name in shown.columns],
@@ -133,8 +133,7 @@ def _first_rows_as_latex(grid: Grid) -> str:
     return latex(replace(grid, frame=grid.frame.head(MOST_ROWS)))
 
 
-def _column(values: pl.Series) -> list[Cell]:
-    texts = cells(values)
+def _column(values: pl.Series, texts: list[str]) -> list[Cell]:
     if not values.dtype.is_numeric():
         return [Cell(text) for text in texts]
     unclear = {"·", "<", ">"}

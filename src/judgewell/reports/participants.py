@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 import polars as pl
 
 from judgewell.charts import marks as charts
@@ -11,8 +13,8 @@ from judgewell.reports.sources import CollectedStudy, Sources
 from judgewell.text import count, counted, listing, percent, plain
 
 
-def participants_part(sources: Sources) -> Part:
-    """The part about the data and the participants."""
+def participants_part(sources: Sources, how_read: Sequence[str] = ()) -> Part:
+    """The part about the data and the participants, with how files were read, such as which words are which numbers."""
     items: list[Figure | Grid] = [
         Grid("asked", "Data", "The data of this report.", inventory(sources), ("what", "number"))
     ]
@@ -36,7 +38,7 @@ def participants_part(sources: Sources) -> Part:
     if by_topic.height:
         caption = f"{counted(by_topic.height, 'topic')}; an empty cell means none. Known documents have a known answer."
         items.append(Grid("asked_by_topic", "Topic by topic", caption, by_topic))
-    return Part("asked", "Study and participants", tuple(sentences), tuple(items))
+    return Part("asked", "Study and participants", tuple(sentences), tuple(items), tuple(dict.fromkeys(how_read)))
 
 
 def study_grids(study: CollectedStudy) -> list[Grid]:

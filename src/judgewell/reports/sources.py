@@ -20,13 +20,11 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class GoalEnd:
-    """How far a study's goal is, in words, and what an even design would have needed (None: more than its cap)."""
+    """How far a study's goal is, in words, and what an even design would have needed ("" where that is not known)."""
 
     decide: str  # best, order, or "A or B"
-    ended: bool
     sentences: tuple[str, ...]
-    answers: int
-    even: int | None
+    cost: str = ""
 
 
 @dataclass(frozen=True)
@@ -46,6 +44,7 @@ class CollectedStudy:
     machines: pl.DataFrame = field(default_factory=pl.DataFrame)  # assessors that are models: what they did and took
     spent: float = 0.0  # what was paid, with the fee
     currency: str = ""
+    hours: float = 0.0  # of work in completed units, from taking a unit to finishing it without idle time
     goal: GoalEnd | None = None
 
 

@@ -44,8 +44,8 @@ def means_figure(table: pl.DataFrame, scored: Scored) -> Figure:
     return Figure("system_means", f"Mean {main.measure} under {first}", caption, chart, data, "body")
 
 
-def ranks_figure(worlds: Worlds, level: float) -> Figure:
-    drawn, which = most(worlds.table(level))
+def ranks_figure(worlds: Worlds, level: float, table: pl.DataFrame) -> Figure:
+    drawn, which = most(table.select("system").join(worlds.table(level), on="system", maintain_order="left"))
     data = drawn.select(name="system", value="rank", low="rank_low", high="rank_high", best="best")
     caption = (
         f"The dot is a system’s median rank, the line its 95 % interval over {resamples_of(worlds)}; {which}, best "

@@ -13,6 +13,7 @@ from judgewell.comparison.worlds import Worlds
 from judgewell.reports.parts import Finding
 from judgewell.text import agrees, count, counted, interval, listing, percent, plain
 
+MOST_TOP = 12  # systems of a top set that a sentence names
 PAIR_TEST = "paired t-test over topics, Holm’s correction, 5 % level"
 UNCORRECTED = (
     "Significance is corrected for the number of pairs, intervals are not: one can exclude 0 although the difference "
@@ -29,6 +30,9 @@ def best(systems: pl.DataFrame, measure: str, under: str, topics: int) -> Findin
     if systems.height == 1:
         text = f"Under {under}, {top['system']} has a mean {measure} of {plain(top['mean'])}{around} {over}"
         return Finding(f"{text}; there is no other system to compare it with.", "systems")
+    if top["mean"] == 0 and systems["mean"].min() == 0:
+        text = f"Under {under}, every system has a mean {measure} of 0 {over}: {measure} cannot rank the systems."
+        return Finding(text, "systems")
     tied = systems.filter(pl.col("mean") == top["mean"])["system"].to_list()
     has = "has" if len(tied) == 1 else "share"
     text = f"Under {under}, {listing(tied)} {has} the best mean {measure}: {plain(top['mean'])}{around} {over}"
@@ -41,7 +45,7 @@ def best(systems: pl.DataFrame, measure: str, under: str, topics: int) -> Findin
         return Finding(f"{text}. With 95 % confidence it is the best system.", "systems")
     top_set = [*tied, *others]
     text += f". With 95 % confidence the best system is one of {len(top_set)} of {systems.height} (the top set): "
-    return Finding(f"{text}{listing(top_set, 6)}.", "systems")
+    return Finding(f"{text}{listing(top_set, MOST_TOP)}.", "systems")
 
 
 def best_elsewhere(sets: Mapping[str, ScoreArray], systems: pl.DataFrame) -> Finding | None:
@@ -141,7 +145,7 @@ def noise(systems: pl.DataFrame) -> Finding | None:
     if "without_noise" not in systems.columns:
         return None
     shift = systems["mean"] - systems["without_noise"]
-    top = systems.sort("without_noise", descending=True).row(0, named=True)
+    top = systems.sort("without_noise", "system", descending=[True, False]).row(0, named=True)
     ends = top["without_noise_low"], top["without_noise_high"]
     around = "" if ends[0] is None else f" {interval(*ends)}"
     text = (

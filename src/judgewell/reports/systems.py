@@ -58,7 +58,7 @@ def systems_part(sources: Sources, scored: Scored) -> Part:
         answer.append(system_findings.best_elsewhere(scored.sets, table))
     notes = [*scored.notes]
     items: list[Figure | Grid] = [means_figure(table, scored)] if several and not main.biased else []
-    if goal is not None:
+    if goal is not None and sources.judgments is not None:
         notes.append(GOAL_NOTE)
     if several and every:
         worlds = scored.widest
@@ -66,7 +66,7 @@ def systems_part(sources: Sources, scored: Scored) -> Part:
         answer.append(system_findings.significant(pairs, table, under, sources.baseline))
         if "top" in table.columns:  # fewer topics show no ranks
             answer.append(system_findings.ranks(worlds.table(sources.level), under))
-        items.append(ranks_figure(worlds, sources.level))
+        items.append(ranks_figure(worlds, sources.level, table))
         if sources.baseline:
             items.append(differences_figure(pairs, sources.baseline, main.measure))
         else:
@@ -86,7 +86,7 @@ def systems_part(sources: Sources, scored: Scored) -> Part:
         more, figures = _side_by_side(scored, sources)
         sentences += more
         items += figures
-    if len(scored.measures) > 1 and several:
+    if len(scored.measures) > 1 and several and every:
         others, grids = _other_measures(scored, sources, under)
         sentences += others
         items += [*grids, _measures(scored)]
@@ -120,7 +120,9 @@ def _users(sources: Sources, scored: Scored) -> tuple[list[Finding], list[Figure
         "Wilson interval; the difference is that under the gains that all share."
     )
     about = "Each line is one assessor: the gain they give over the gain that all share (dashed)."
-    grid = Grid("user_pairs", "For how many users", caption, pairs.sort((pl.col("share") - 0.5).abs()))
+    grid = Grid(
+        "user_pairs", "For how many users", caption, pairs.sort((pl.col("share") - 0.5).abs(), "first", "second")
+    )
     figure = Figure("user_profiles", "Gain profiles of users", about, squared(profile_chart(points)), points)
     return [Finding(text, "user_pairs")], [figure, grid]
 

@@ -13,10 +13,13 @@ TERMS = {
     "come from resamples, and the two can disagree: the top set is what to cite for which system is best",
     "resamples": "repetitions of the analysis with topics, and judgments where single ones are known, drawn again at "
     "random: they show what other topics or judgments would have given",
-    "95 % interval": "a range made so that in 95 of 100 such studies it holds the true value. For a system’s mean "
-    "it is a symmetric studentised bootstrap over topics (Student’s t with fewer than 10 topics or where resamples do "
-    "not vary, normal with more than 2,000, Clopper and Pearson’s where every topic scores the least or the most that "
-    "the measure allows), for a difference of two systems Student’s t",
+    "95 % interval": "a range made so that in 95 of 100 such studies it holds the true value. For a document’s gain "
+    "it is over other judgments, for α and κ over other documents or assessors, for τ-b and ranks over resamples. For "
+    "a system’s mean it is a symmetric studentised bootstrap over topics (Student’s t with fewer than 10 topics or "
+    "where resamples do not vary, normal with more than 2,000, Clopper and Pearson’s where every topic scores the "
+    "least or the most that the measure allows), for a difference of two systems Student’s t",
+    "binary measure": "P, R, AP, RR and the like count a document as relevant or not: relevant is one whose gain is "
+    "at least rel, as in P(rel=2)@10; without rel, at least 1",
     "Holm’s correction": "keeps the chance of even one false difference among all pairs at 5 %",
     "Krippendorff’s α": "agreement between assessors: 1 is perfect, 0 is what chance gives",
     "κ": "agreement of two assessors or label sets on grades: 1 is perfect, 0 is what chance gives",
@@ -30,6 +33,7 @@ TERMS = {
 }
 _SPELLINGS = {
     "resamples": "resamples?", "gain": "gains?", "95 % interval": "95[ \u00a0]% intervals?", "label set": "label sets?",
+    "binary measure": r"(?:P|R|AP|RR|Success|Rprec)(?:\(rel=[\d.]+\))?(?:@\d+)|AP(?:\(rel=[\d.]+\))?|RR",
     "unit": "units?", "known document": "known documents?", "τ-b": "τ[-\u2011]b",
 }  # fmt: skip
 _ANY = re.compile(

@@ -136,7 +136,7 @@ def _listen(host: str, port: int) -> socket.socket:
         listening.bind((host, port))
     except OSError as error:
         listening.close()
-        raise InputError(f"cannot listen at {host}:{port}: {error.strerror}", cure="choose another --port") from None
+        raise InputError(f"cannot listen at {host}:{port}: {error.strerror}", cure="change --host or --port") from None
     listening.listen(2048)
     listening.set_inheritable(True)
     return listening

@@ -134,13 +134,21 @@ def _least_share(hits: int, count: int, level: float) -> float:
     return high
 
 
-def few_topics_note(intervals: MeanIntervals) -> str:
-    """The note for a result whose intervals rest on few topics; empty where there are enough."""
-    few = [count for count, kind in zip(intervals.topics.tolist(), intervals.kind, strict=True) if kind == "t"]
-    few = [count for count in few if count < FEW_TOPICS]
+def few_topics_note(intervals: MeanIntervals, names: Sequence[str] | None = None) -> str:
+    """The note for a result whose intervals, of the rows with a name, rest on few topics; empty where there are
+    enough."""
+    rows = zip(intervals.topics.tolist(), intervals.kind, names or ["-"] * len(intervals.kind), strict=True)
+    shown = [(count, kind) for count, kind, name in rows if name]
+    few = [count for count, kind in shown if kind == "t" and count < FEW_TOPICS]
     if not few:
         return ""
-    return f"intervals of means are Student's t, because {min(few)} topics are too few for a bootstrap ({FEW_TOPICS})"
+    exact = any(kind == "exact" for _, kind in shown)
+    but = (
+        "; of systems that score the least or the most possible on every topic, Clopper and Pearson's" if exact else ""
+    )
+    return (
+        f"intervals of means are Student's t, because {min(few)} topics are too few for a bootstrap ({FEW_TOPICS}){but}"
+    )
 
 
 def no_spread_note(intervals: MeanIntervals, names: Sequence[str]) -> str:

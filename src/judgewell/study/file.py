@@ -30,6 +30,9 @@ RULES = {
     "literal_error": "is not one of {expected}",
     "int_type": "is not a whole number",
     "int_from_float": "is not a whole number",
+    "int_parsing": "is not a whole number",
+    "float_parsing": "is not a number",
+    "bool_parsing": "is neither true nor false",
     "float_type": "is not a number",
     "string_type": "is not text in quotes",
     "bool_type": "is neither true nor false",
@@ -239,9 +242,13 @@ def _as_problem(mistake: dict[str, Any], source: Source) -> Problem:
         message = str(context["error"])
         problem, _, cure = message.partition("; ")
         return source.problem(place, f"{key}: {problem}", cure or None)
-    rule = RULES.get(kind)
-    rule_text = rule.format(**context) if rule else mistake["msg"]
-    return source.problem(place, f"{key} {shortened(mistake['input'])} {rule_text}", about and f"what it sets: {about}")
+    return source.problem(place, f"{key} {in_our_words(mistake)}", about and f"what it sets: {about}")
+
+
+def in_our_words(mistake: Mapping[str, Any]) -> str:
+    """A value that pydantic refused, and the rule it breaks."""
+    rule = RULES.get(mistake["type"])
+    return f"{shortened(mistake['input'])} {rule.format(**mistake.get('ctx', {})) if rule else mistake['msg']}"
 
 
 def _place(loc: tuple[str | int, ...], settings: Mapping[str, Any]) -> Place:

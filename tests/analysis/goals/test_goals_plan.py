@@ -86,7 +86,8 @@ def test_scores_are_those_of_evaluate_as_shares_of_the_highest(study):
 
     path = study()
     plan = load_plan(path, *load_study(path))
-    gains = levels().sort("topic", "doc")["gain"].to_numpy() / 3 * 100
+    assert len(plan.pool) < levels().height  # documents that no system ranks high change no score
+    gains = plan.pool.join(levels(), on=["topic", "doc"], maintain_order="left")["gain"].to_numpy() / 3 * 100
     runs = sorted(str(one) for one in (path.parent / "runs").glob("*.run"))
     scores = evaluate(runs, levels(), ["DCG@10"])
     theirs = scores.group_by("system").agg(pl.col("value").mean()).sort("system")
@@ -103,7 +104,7 @@ def test_scores_are_those_of_evaluate_as_shares_of_the_highest(study):
         ('measure = "AP@10"\n', "is not a weighted sum of gains; decide by DCG@10"),
         ('measure = "DCG"\n', "study.toml:16: DCG looks at whole rankings; give it a cutoff: DCG@10"),
         ('decide = "worst"\n', 'study.toml:16: goal.decide: \'worst\' is not a goal; write "best", "order"'),
-        ('decide = ["bm25-everything", "bm26"]\n', "study.toml:16: there is no system 'bm26'; the systems are bm25-"),
+        ('decide = ["bm25-everything", "bm26"]\n', "study.toml:16: there is no system 'bm26'; "),
         ("within = 1.5\n", "study.toml:16: goal.within 1.5 must be below 1"),
         ("confidence = 0.8\n", "study.toml:14: goal: confidence 0.8 has no tested threshold; choose 0.9, 0.95 or 0.99"),
         ('decide = "order"\nwithin = 0.1\n', "an order has no within; leave it out"),
@@ -118,6 +119,18 @@ def test_systems_and_scales_that_a_goal_cannot_use(study):
     assert "study.toml:15: no run file matches none/*.run" in mistakes(study(files=("runs/*.run", "none/*.run")))[0]
     free = mistakes(study(kind=('"s100"', '"magnitude"')))
     assert 'magnitude lets each choose their own; take kind = "s100", "ordinal" or "binary"' in free[0]
+
+
+def test_floor_asks_about_documents_that_no_system_ranks(study):
+    sampled, floor = (load_plan(path, *load_study(path)) for path in map(study, ("", 'ask = "floor"\n')))
+    assert len(floor.pool) == len(load_study(study())[1].pool) > len(sampled.pool)
+
+
+def test_a_pool_without_the_systems_documents_is_refused(study):
+    path = study()
+    for run in (path.parent / "runs").glob("*.run"):
+        run.write_text(f"kettle Q0 elsewhere 1 1 {run.stem}\n")
+    assert "no document of the pool is among the first of the systems; pool their runs" in mistakes(path)[0]
 
 
 def test_a_goal_freezes_its_runs(study):
@@ -144,7 +157,9 @@ def test_short_rankings_of_pooled_documents_are_not_outside_the_pool(study):
     checked = check_study(path)
     topics = checked.inputs.topics.height
     notes = [str(one) for one in plan_of(checked.study, checked.inputs, read_source(path))[2]]
-    assert len(notes) == 1
+    assert len(notes) == 2
+    unranked = pooled.height - 4 * topics
+    assert f"{unranked} of {pooled.height} documents of the pool are not asked about" in notes[1]
     assert f"{4 * topics} of {4 * topics} rankings have fewer than 10 documents" in notes[0]
     first = sorted((path.parent / "runs").glob("*.run"))[0]
     first.write_text(first.read_text().replace(f" {pooled['doc'][0]} ", " elsewhere ", 1))

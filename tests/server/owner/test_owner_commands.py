@@ -76,6 +76,19 @@ def test_actions_and_the_log_of_them(study, tmp_path):
         said("act", study, "drop")
     with pytest.raises(InputError, match="no assessor is named"):
         said("forget", study)
+    with pytest.raises(InputError, match="both Ada and --older-than are given"):
+        said("forget", study, "Ada", "--older-than", "30")
+    with pytest.raises(InputError, match=r"^minutes 'x' is not a number; extend takes assessor, unit, minutes$"):
+        said("act", study, "extend", "assessor=Ada", "minutes=x")
+    with pytest.raises(InputError, match=r"^there is no field who; resume takes topic$"):
+        said("act", study, "resume", "who=Ada")
+    with pytest.raises(InputError, match=r"none\.csv: there is no such file"):
+        said("invite", study, "--csv", "none.csv", "--address", "https://judge.example")
+    with pytest.raises(InputError, match=r"there is no folder .*; make it first"):
+        said("backup", study, tmp_path / "none" / "x.backup")
+    assert said("account", study, "sessions") == "No session, token or link is open.\n"
+    swapped = CliRunner().invoke(app, ["account", "add", str(study)])
+    assert "write judgewell account STUDY add …: the study comes first" in swapped.output
     with pytest.raises(InputError, match="the Assessors page shows the pseudonyms"):
         said("forget", study, "Ada")
     assert said("forget", study, "--older-than", "30") == "Personal data of 0 assessors deleted\n"

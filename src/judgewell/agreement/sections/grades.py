@@ -11,7 +11,7 @@ from judgewell.agreement import common, failures, grade_tests, grades, scale_use
 from judgewell.agreement.evidence import Evidence, given
 from judgewell.agreement.section import FILE, LABELS, OPEN, SCORED, Get, Section
 from judgewell.errors import DataError, note
-from judgewell.text import counted, percent, plain
+from judgewell.text import counted, fractions, percent, plain
 
 MOST_FAILURES = 50
 LEAST_PAIRS = 50  # pairs of documents before two grades are called those with the lowest or highest agreement
@@ -25,13 +25,14 @@ def _against(evidence: Evidence, analysis: Callable[..., pl.DataFrame], **option
 def _medians(table: pl.DataFrame) -> list[str]:
     sentences = []
     for (labels,), part in table.partition_by("labels", as_dict=True, maintain_order=True).items():
-        medians = part.filter(pl.col("grade").is_not_null()).sort("grade")["median"].to_list()
+        graded = part.filter(pl.col("grade").is_not_null()).sort("grade")
+        medians = graded["median"].to_list()
         if len(medians) > 1:
             rises = all(lower < upper for lower, upper in pairwise(medians))
             verb = "rise" if rises else "do not rise"
-            sentences.append(
-                f"Median gains {verb} with every grade of the label set {labels}: {', '.join(map(plain, medians))}."
-            )
+            each = zip(fractions(medians), graded["grade"].to_list(), strict=True)
+            values = ", ".join(f"{gain} at grade {plain(grade)}" for gain, grade in each)
+            sentences.append(f"Median gains {verb} with every grade of the label set {labels}: {values}.")
     return sentences
 
 

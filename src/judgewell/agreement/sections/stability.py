@@ -19,7 +19,7 @@ def _fewer(table: pl.DataFrame) -> str | None:
         return None
     one, most = rows.row(0, named=True), rows.row(-1, named=True)
     text = (
-        "With one judgment per document, the ranking of documents by medians agrees with the full one at τ-b = "
+        "With one judgment per document, the ranking of documents agrees with the full one at τ-b = "
         f"{plain(one['tau_median'])}"
     )
     if most["judgments"] > 1:
@@ -49,8 +49,8 @@ def _halves(table: pl.DataFrame) -> str | None:
         return None
     return (
         f"Gains from one random half of the judgments correlate with those from the other half at "
-        f"{plain(row['half'])}; for all {plain(row['judgments'])} judgments per document this implies a reliability of "
-        f"{plain(row['reliability'])} (Spearman–Brown)."
+        f"{plain(row['correlation'])}; for all {plain(row['judgments'])} judgments per document this implies a "
+        f"reliability of {plain(row['reliability'])} (Spearman–Brown)."
     )
 
 
@@ -59,15 +59,27 @@ SECTION = Section("stability", "how many judgments, judges and partitions are en
 
 @SECTION.table("How many judgments are enough", finding=_fewer, columns="judgments tau_q1 tau_median tau_q3 orders")
 def document_stability(evidence: Evidence, get: Get) -> pl.DataFrame:
-    """τ-b between medians of some random judgments of each document and medians of all (quartiles over 20 random
-    orders). Part and whole share judgments, so read it with the split halves."""
-    return stability.document_stability(_split_values(evidence), seed=evidence.seed)
+    """τ-b between averages of some random judgments of each document and averages of all (quartiles over 20 random
+    orders). The average is that of the gains: the median of magnitudes, the mean of other values, unless the method is
+    another. Part and whole share judgments, so read it with the split halves."""
+    return stability.document_stability(_split_values(evidence), average=evidence.average, seed=evidence.seed)
 
 
-@SECTION.table("Split-half reliability", finding=_halves)
+@SECTION.table(
+    "Split-half reliability",
+    finding=_halves,
+    columns="documents judgments correlation reliability one for_90 note",
+    heads={
+        "judgments": "judgments per document (median)",
+        "correlation": "correlation of the halves",
+        "reliability": "reliability of all judgments",
+        "one": "reliability of one judgment",
+        "for_90": "judgments for a reliability of 0.9",
+    },
+)
 def split_halves(evidence: Evidence, get: Get) -> pl.DataFrame:
-    """Correlation within topics between documents’ means from two random halves of their judgments, and what it implies
-    for more judgments (Spearman–Brown)."""
+    """Correlation within topics between documents’ means from two random halves of their judgments (mean over 50
+    splits), and what it implies for more judgments (Spearman–Brown)."""
     return stability.split_halves(_split_values(evidence), seed=evidence.seed)
 
 

@@ -12,20 +12,13 @@ from judgewell.text import agrees, count, counted
 
 MOST_NAMED = 3
 LONGEST = 16  # characters of an id in a sentence; the table has all of them
-_NO_CHECKS = pl.DataFrame(schema={"assessor": pl.String, "check": pl.String, "passed": pl.Boolean, "attempt": pl.Int64})
-_NO_JUDGMENTS = pl.DataFrame(schema=dict.fromkeys(("topic", "doc", "assessor", "scale"), pl.String)).with_columns(
-    pl.lit(None, pl.Float64).alias(name) for name in ("value", "comparable", "first")
-)
-_NO_PAIRS = pl.DataFrame(
-    schema=dict.fromkeys(("topic", "left", "right", "assessor", "preferred"), pl.String) | {"first": pl.Float64}
-)
 
 
 def _named(table: pl.DataFrame) -> str:
     flagged = table.filter(pl.col("reasons") > 0)
     everybody = counted(table.height, "assessor")
     if flagged.is_empty():
-        return f"None of {everybody} is unusual in speed, variety of answers or ranking of documents."
+        return f"None of {everybody} is unusual in speed, variety of answers and comments, or ranking of documents."
     shown = flagged.head(MOST_NAMED).with_columns(
         pl.when(pl.col("assessor").str.len_chars() > LONGEST)
         .then(pl.col("assessor").str.head(LONGEST) + "…")
@@ -54,14 +47,16 @@ def unusual_assessors(evidence: Evidence, get: Get) -> pl.DataFrame:
     """Every assessor, those with the most reasons and then the most judgments first: median time, share of the
     commonest answer, and the order of documents beside that of the others. A reason is a number far from what is usual
     among the others."""
-    judgments, pairs = _NO_JUDGMENTS, _NO_PAIRS
+    judgments = pairs = None
     if evidence.judgments is not None:
         known = pl.col("known").is_not_null() if "known" in evidence.checked.columns else pl.lit(False)
         table = evidence.checked.with_columns(comparable=evidence.footed["value"], first="seconds").filter(~known)
         judgments = table.filter(pl.col("assessor").is_not_null())
     if evidence.pairs is not None and "preferred" in evidence.pairs.columns:
         pairs = evidence.pairs.with_columns(first="seconds").drop_nulls(["assessor", "preferred"])
-    people, _ = unusual.people(judgments, pairs, _NO_CHECKS)
+    if judgments is None and pairs is None:
+        raise DataError("needs judgments, or pairs with a preference")
+    people, _ = unusual.people(judgments, pairs)
     if len(people) < unusual.FEWEST:
         raise DataError(f"needs {unusual.FEWEST} assessors to say what is usual; there are {len(people)}")
     people.sort(key=lambda one: (-len(one.evidence), -one.judgments, one.assessor))

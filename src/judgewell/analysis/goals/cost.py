@@ -7,12 +7,11 @@ from math import ceil
 
 import numpy as np
 
-from judgewell.analysis.goals.batch import next_batch
 from judgewell.analysis.goals.follow import follow, recorded
 from judgewell.analysis.goals.look import Mode, Rule, Systems
 from judgewell.analysis.goals.plan import Plan
 from judgewell.analysis.goals.replay import verdict
-from judgewell.analysis.goals.state import FIRST_MEAN, INSIDE, NOISE, TOP
+from judgewell.analysis.goals.state import FIRST_MEAN, INSIDE, TOP
 from judgewell.stats.arrays import Floats
 from judgewell.study.design.batches import batch_units, known_documents
 from judgewell.study.design.plan import Design
@@ -21,6 +20,7 @@ from judgewell.study.model import Study
 CELLS = 4_000_000  # systems × documents × simulated studies: a few seconds
 FEWEST, MOST = 5, 40  # simulated studies
 SLOPE, SPREAD = 12.0, 22.0  # of gains over standardised log importance, and around that
+NOISES = 0.2, 0.5  # variance of an answer over q (100 − q): careful assessors, and a crowd
 
 
 @dataclass(frozen=True)
@@ -34,18 +34,19 @@ class ExpectedCost:
     studies: int
     units: int  # median
     judgments: int  # median
+    judgments_10: int
     judgments_90: int
     even: int  # judgments of the even design, median
-    decided: float
-    wrong: float
+    decided: int  # studies
+    wrong: int
 
 
 def expected_cost(plan: Plan, study: Study, design: Design, rounds: int | None = None) -> ExpectedCost:
     """Studies of the plan's pool and systems with made-up gains and answers, by its own design and by the even one.
 
-    Gains rise with how many systems rank a document high, and answers vary as those on a scale from 0 to 100 did:
-    variance .45 · q (100 − q). Units are made as the server makes them, and one batch more than the conclusion needs
-    is handed out, as people begin the next one before the last one is complete. Units of the even design are full.
+    Gains rise with how many systems rank a document high, and answers vary with variance .2 to .5 · q (100 − q),
+    as those of careful assessors and of a crowd on a scale from 0 to 100 do. Units are made as the server makes them.
+    Work that is in progress when the study stops is not counted. Units of the even design are full.
     """
     known, size = known_documents(design), study.units.documents if study.units else 1
     room = max(1, size - max((len(grades) for grades in known.values()), default=0))
@@ -59,8 +60,7 @@ def expected_cost(plan: Plan, study: Study, design: Design, rounds: int | None =
         first = plan.first()
         first = replace(first, u=rng.permutation(first.u))
         ended = follow(first, plan.rule, plan.systems, recorded(table), unit=room)
-        ahead = next_batch(ended.state, ended.last, plan.rule, unit=room).documents
-        made = [batch_units(1, plan.pool[docs], known, size, "", rng).units for docs in (*ended.batches, ahead)]
+        made = [batch_units(1, plan.pool[docs], known, size, "", rng).units for docs in ended.batches]
         work.append((sum(map(len, made)), sum(int(one["size"].sum()) for one in made)))
         end = verdict(ended.last.status, ended.last, plan.systems.weights @ gains, plan.rule, plan.systems)
         decided += end["status"] == "decided"
@@ -73,10 +73,11 @@ def expected_cost(plan: Plan, study: Study, design: Design, rounds: int | None =
         rounds,
         int(np.median(units)),
         int(np.median(judgments)),
+        int(np.quantile(judgments, 0.1)),
         int(np.quantile(judgments, 0.9)),
         int(np.median(even)),
-        decided / rounds,
-        wrong / rounds,
+        decided,
+        wrong,
     )
 
 
@@ -95,7 +96,7 @@ def made_up(systems: Systems, rule: Rule, rng: np.random.Generator) -> tuple[Flo
     x = systems.importance
     standard = (x - x.mean()) / (x.std() or 1.0)
     gains = np.clip(FIRST_MEAN + SLOPE * standard + rng.normal(0, SPREAD, len(x)), INSIDE, TOP - INSIDE)
-    strength = 1 / NOISE - 1  # of a beta distribution with variance NOISE · q (100 − q)
+    strength = 1 / rng.uniform(*NOISES) - 1  # of a beta distribution with variance noise · q (100 − q)
     share = gains / TOP
     answers = rng.beta((share * strength)[:, None], ((1 - share) * strength)[:, None], (len(x), rule.most))
     return gains, TOP * answers

@@ -70,7 +70,10 @@ class Rule:
     @property
     def first_test(self) -> float:
         """Answers per document before which a study never stops."""
-        return 1.0 if self.mode == "floor" else FIRST_TEST
+        once = self.mode == "floor" or (
+            self.mode == "even" and self.decide == "order"
+        )  # else no pair is significant yet
+        return 1.0 if once else FIRST_TEST
 
 
 @dataclass(frozen=True)
@@ -219,12 +222,12 @@ def _value(weights: Floats, first: Ints, second: Ints, weight: Floats) -> Floats
 def _status(answers: int, documents: int, rule: Rule, least: float) -> tuple[Status, str]:
     if answers < rule.first_test * documents:
         first = math.ceil(rule.first_test * documents)
-        return "collecting", f"the first test is after {first:,} answers"
+        return "collecting", f"the first test is after {first:,} judgments"
     if least >= rule.threshold:
         return "decided", f"every pair that the goal needs is {rule.threshold:g} standard errors apart"
     margin = f" with the margin of {rule.within:g} points" if rule.decide == "best" and rule.within else ""
     apart = f"the closest pair of systems is {max(least, 0.0):.2f} standard errors apart{margin}"
     if answers >= rule.most * documents:
-        few = f"{rule.most} answers per document, and {apart}, where {rule.threshold:g} are needed"
+        few = f"{rule.most} judgments per document, and {apart}, where {rule.threshold:g} are needed"
         return "not separable", few
     return "collecting", f"{apart}; {rule.threshold:g} are needed to stop"

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from dataclasses import asdict, dataclass, field
+from dataclasses import asdict, dataclass, field, replace
 from typing import Any
 
 import numpy as np
@@ -12,7 +12,8 @@ import polars as pl
 from judgewell.analysis.goals.look import Decide, Mode, Rule, Systems
 from judgewell.analysis.goals.state import State
 from judgewell.analysis.goals.systems import Points, first_state, linear_measure, state_of, systems_of
-from judgewell.errors import InputError, JudgewellError, collect_notes
+from judgewell.comparison.scores import system_number
+from judgewell.errors import Information, InputError, JudgewellError, collect_notes, note
 from judgewell.evaluation.measures.base import Linear
 from judgewell.formats.runs import open_runs
 from judgewell.stats.arrays import Floats
@@ -98,12 +99,18 @@ def plan_of(study: Study, inputs: Inputs, source: Source) -> tuple[Plan | None, 
                 raise InputError(
                     "a drawn pool (column inclusion) beside [goal]", cure="give the whole pool: the goal draws from it"
                 )
+            rule = rule_of(study, pool)
+            if rule.mode == "sampled" and not study.groups:
+                pool, systems = ranked_part(pool, systems)
         except JudgewellError as error:
             return None, [source.problem(place, *_parts(error))], []
     return (
-        Plan(pool, systems, rule_of(study, pool), str(measure), low, high, study.study.seed),
+        Plan(pool, systems, rule, str(measure), low, high, study.study.seed),
         [],
-        [source.problem(("goal", "systems"), text) for text in notes],
+        [
+            replace(source.problem(("goal", "systems"), text), information=isinstance(text, Information))
+            for text in notes
+        ],
     )
 
 
@@ -161,12 +168,22 @@ def chosen_systems(systems: Systems, goal: Goal) -> Systems:
     """All systems, or the two that are to be decided between."""
     if isinstance(goal.decide, str):
         return systems
-    strange = [name for name in goal.decide if name not in systems.names]
-    if strange:
-        names = ", ".join(sorted(systems.names)[:10]) + (", …" if len(systems.names) > 10 else "")
-        raise InputError(f"there is no system {strange[0]!r}", cure=f"the systems are {names}")
-    rows = [systems.names.index(name) for name in goal.decide]
+    rows = [system_number(systems.names, name) for name in goal.decide]
     return Systems(tuple(goal.decide), systems.weights[rows], systems.importance)
+
+
+def ranked_part(pool: pl.DataFrame, systems: Systems) -> tuple[pl.DataFrame, Systems]:
+    """Only documents that some system ranks within the cutoff, with a note: the others change no score."""
+    kept = systems.weights.any(axis=0)
+    if not kept.any():
+        raise InputError(
+            "no document of the pool is among the first of the systems", cure="pool their runs, or check the ids"
+        )
+    if not kept.all():
+        few = f"{int((~kept).sum()):,} of {len(pool):,} documents of the pool"
+        text = f"{few} are not asked about: no system of the goal ranks them within the measure's cutoff"
+        note(Information(text))
+    return pool.filter(pl.Series(kept)), Systems(systems.names, systems.weights[:, kept], systems.importance[kept])
 
 
 def scale_ends(study: Study) -> tuple[float | None, float | None]:

@@ -14,6 +14,7 @@ from judgewell.analysis.goals.follow import follow
 from judgewell.analysis.goals.follow import recorded as in_table
 from judgewell.analysis.goals.look import Look, Mode, Rule, Systems
 from judgewell.analysis.goals.pairs import PairLook, PairState, answered, look_at_pairs, next_pairs, strengths_of
+from judgewell.analysis.goals.plan import ranked_part
 from judgewell.analysis.goals.state import TOP, State
 from judgewell.comparison.correlation import tau_b
 from judgewell.errors import DataError, note
@@ -78,11 +79,8 @@ def simulated(pool: pl.DataFrame, gains: Floats, count: int, seed: int) -> Syste
 def ranked_only(recorded: Recorded, systems: Systems) -> tuple[Recorded, Systems]:
     """Only documents that some system ranks within the cutoff: an even design would not ask about others either."""
     kept = systems.weights.any(axis=0)
-    if not kept.all():
-        note(f"{int((~kept).sum()):,} documents that no system ranks within the measure's cutoff are excluded")
-    pool = recorded.pool.filter(pl.Series(kept))
-    left = Recorded(pool, recorded.values[kept], recorded.counts[kept])
-    return left, Systems(systems.names, systems.weights[:, kept], systems.importance[kept])
+    pool, left = ranked_part(recorded.pool, systems)
+    return Recorded(pool, recorded.values[kept], recorded.counts[kept]), left
 
 
 def replay(

@@ -100,9 +100,9 @@ def gains_of(state: State, importance: Floats, full: int | None = None) -> Gains
     gain = predicted.copy()
     gain[sampled] += (mean - predicted)[sampled] / pi[sampled]
     left = 1 / n - (1 / full if full else 0.0)
-    with np.errstate(divide="ignore"):
+    with np.errstate(divide="ignore", invalid="ignore"):
         variance = (1 - pi) / pi * spread + noise * np.maximum(left, 0.0) / pi
-    variance = np.minimum(variance, 1e12)  # π = 0: nothing is known, and nothing is divided by 0 later
+    variance = np.where(pi > 0, np.minimum(variance, 1e12), 1e12)  # π = 0: nothing is known
     return Gains(gain, variance, noise, foreseen, spread, predicted)
 
 

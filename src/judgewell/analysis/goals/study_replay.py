@@ -21,11 +21,12 @@ from judgewell.analysis.goals.replay import (
     simulated,
 )
 from judgewell.analysis.goals.systems import Points, first_state, linear_measure
-from judgewell.errors import InputError
+from judgewell.errors import InputError, note
 from judgewell.formats.judgments import read_judgments, read_pairs
 from judgewell.formats.options import reading
 from judgewell.study.file import parse, read_source
 from judgewell.study.model import Study
+from judgewell.tables import INCLUSION
 from judgewell.terminal import frame_text, prose
 from judgewell.text import counted, percent
 
@@ -65,7 +66,8 @@ class Replay:
         repeats, summary = int(self.table["repeat"].max()), self.summary  # type: ignore[arg-type]
         within = f" within {self.rule.within:g} of 100 points" if self.rule.within else ""
         goal = "the order" if self.rule.decide == "order" else f"the best system{within}"
-        asked = f"; rule: would all {self.rule.full} answers per document agree?" if self.rule.full else ""
+        every = f"all {self.rule.full} answers" if self.rule.full != 1 else "the one answer"
+        asked = f"; rule: would {every} per document agree?" if self.rule.full else ""
         data = f"{self.answers:,} answers about {self.documents:,} documents, {self.systems} systems"
         saved = [f"{design} {percent(ratio, 0)}" for design, ratio in summary.select("design", "ratio").rows()[1:]]
         answer = f"Answers needed, of those of the even design: {', '.join(saved)}.\n" if saved else ""
@@ -105,7 +107,7 @@ class Replay:
         dots = base.mark_circle(size=50, opacity=0.6).encode(
             x=alt.X("cost:Q", title="answers per document until the stop", scale=alt.Scale(zero=True)),
             color=alt.Color("ended:N", title=None, scale=alt.Scale(domain=["right", "wrong", "not separable"])),
-            yOffset=alt.YOffset("repeat:Q"),
+            yOffset=alt.YOffset("repeat:Q", scale=alt.Scale(range=[10, 38])),
         )
         middle = base.mark_tick(thickness=3, size=40).encode(x="median(cost):Q")
         return themed((dots + middle).properties(width=480, height=alt.Step(60)))
@@ -157,6 +159,11 @@ def replay_study(
     low, high = scale_ends(chosen)
     measure = linear_measure(chosen.goal.measure)
     values = read_judgments(answers, **how, kind=kind)
+    if INCLUSION.name in values.columns and values[INCLUSION.name].min() != 1:
+        note(
+            "the answers were drawn by a goal (column inclusion): a replay knows only these documents, and cannot show "
+            "what another design would have asked about; replay answers that were collected evenly"
+        )
     most = chosen.units.redundancy if chosen.units else 1
     documents = recorded_answers(values, Points(measure, float(low or 0), float(high or 0)), most)
     made = (

@@ -22,6 +22,10 @@ from judgewell.values import dataclass
 DEEPEST = 1_000_000  # ranks
 LN2 = math.log(2)
 
+# The laws of most measures: of those whose best value is 1, and of sums over ranks from 0 to 1.
+USUAL = frozenset({"range01", "best_is_one", "monotone_append", "unjudged_is_zero", "zero_without_relevant", "swap_up"})
+SUMMED = USUAL - {"best_is_one"} | {"ideal_is_best"}
+
 
 def setting(
     default: Any,

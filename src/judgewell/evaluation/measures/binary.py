@@ -7,12 +7,11 @@ from typing import Any, ClassVar
 import numpy as np
 
 from judgewell.errors import MeasureError
-from judgewell.evaluation.measures.base import Linear, Measure, cut_known, given_lengths, ratio, setting
+from judgewell.evaluation.measures.base import SUMMED, USUAL, Linear, Measure, cut_known, given_lengths, ratio, setting
 from judgewell.evaluation.measures.ranks import Array, Truth, added_up, keep, weighted_sum
 from judgewell.values import dataclass
 
 GEOMETRIC_FLOOR = 0.00001  # trec_eval's least value in a geometric mean
-USUAL = frozenset({"range01", "best_is_one", "monotone_append", "unjudged_is_zero", "zero_without_relevant", "swap_up"})
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -57,7 +56,7 @@ class Counted(Binary, Linear):
     """A measure that counts the relevant documents of the first k ranks, each rank alike."""
 
     needs_cutoff: ClassVar[bool] = True
-    laws: ClassVar[frozenset[str]] = (USUAL - {"best_is_one"}) | {"ideal_is_best"}
+    laws: ClassVar[frozenset[str]] = SUMMED
 
     def credit(self, gains: Array) -> Array:
         return self.relevant(gains).astype(np.float64)
@@ -207,7 +206,7 @@ class AP(Binary):
     name: ClassVar[str] = "AP"
     other_names: ClassVar[tuple[str, ...]] = ("MAP",)
     trec_names: ClassVar[tuple[str, ...]] = ("map", "map_cut")
-    laws: ClassVar[frozenset[str]] = USUAL - {"best_is_one"} | {"ideal_is_best", "best_is_one_uncut"}
+    laws: ClassVar[frozenset[str]] = SUMMED | {"best_is_one_uncut"}
 
     def __call__(self, gains: Array, ideal: Array) -> Array:
         hits = keep(self.hits(gains), self.cutoff)

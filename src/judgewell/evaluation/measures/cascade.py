@@ -11,6 +11,8 @@ import numpy as np
 from judgewell.errors import MeasureError
 from judgewell.evaluation.measures.base import (
     LN2,
+    SUMMED,
+    USUAL,
     Measure,
     largest_of,
     ratio,
@@ -53,9 +55,7 @@ class ERR(Measure):
     in_example: ClassVar[str] = "gmax=1"
     settled_by_gains: ClassVar[tuple[str, ...]] = ("gmax",)
     has_residual: ClassVar[bool] = True
-    laws: ClassVar[frozenset[str]] = frozenset(
-        {"range01", "monotone_append", "swap_up", "unjudged_is_zero", "zero_without_relevant", "ideal_is_best"}
-    )
+    laws: ClassVar[frozenset[str]] = SUMMED
 
     def __call__(self, gains: Array, ideal: Array) -> Array:
         return self._expected(self.top(gains), self._gmax(ideal))
@@ -121,9 +121,7 @@ class nERR(ERR):
 
     name: ClassVar[str] = "nERR"
     has_residual: ClassVar[bool] = False
-    laws: ClassVar[frozenset[str]] = frozenset(
-        {"range01", "best_is_one", "monotone_append", "swap_up", "unjudged_is_zero", "zero_without_relevant"}
-    )
+    laws: ClassVar[frozenset[str]] = USUAL
 
     def __call__(self, gains: Array, ideal: Array) -> Array:
         return ratio(super().__call__(gains, ideal), super().__call__(ideal, ideal))

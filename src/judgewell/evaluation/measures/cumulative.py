@@ -9,6 +9,8 @@ import numpy as np
 
 from judgewell.errors import MeasureError
 from judgewell.evaluation.measures.base import (
+    SUMMED,
+    USUAL,
     Linear,
     exp2_less_one,
     largest_of,
@@ -37,9 +39,7 @@ class CG(Linear):
     name: ClassVar[str] = "CG"
     source: ClassVar[str] = "Järvelin & Kekäläinen, ACM TOIS 20(4), 2002"
     has_residual: ClassVar[bool] = True
-    laws: ClassVar[frozenset[str]] = frozenset(
-        {"nonnegative", "monotone_append", "swap_up", "unjudged_is_zero", "zero_without_relevant", "ideal_is_best"}
-    )
+    laws: ClassVar[frozenset[str]] = SUMMED - {"range01"} | {"nonnegative"}
 
     def credit(self, gains: Array) -> Array:
         return unjudged_as(0.0, gains)
@@ -122,10 +122,7 @@ class nDCG(DCG):
     shorthands: ClassVar = {"ndcg_burges": {"gain": "exp2"}}
     trec_names: ClassVar[tuple[str, ...]] = ("ndcg", "ndcg_cut")
     has_residual: ClassVar[bool] = False  # judging a document changes the best possible ranking too
-    laws: ClassVar[frozenset[str]] = frozenset(
-        {"range01", "best_is_one", "monotone_append", "swap_up", "unjudged_is_zero", "zero_without_relevant"}
-        | {"scale_invariant"}  # with linear gains
-    )
+    laws: ClassVar[frozenset[str]] = USUAL | {"scale_invariant"}  # with linear gains
 
     def credit(self, gains: Array) -> Array:
         return self._raised(unjudged_as_zero(self.given(gains)))

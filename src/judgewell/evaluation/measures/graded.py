@@ -6,7 +6,15 @@ from typing import ClassVar
 
 import numpy as np
 
-from judgewell.evaluation.measures.base import Measure, cut_known, ratio, refuse_negative, setting, unjudged_as_zero
+from judgewell.evaluation.measures.base import (
+    SUMMED,
+    Measure,
+    cut_known,
+    ratio,
+    refuse_negative,
+    setting,
+    unjudged_as_zero,
+)
 from judgewell.evaluation.measures.ranks import Array, Kept, Truth, added_up, keep, weighted_sum
 from judgewell.values import dataclass
 
@@ -24,10 +32,7 @@ class GAP(Measure):
 
     name: ClassVar[str] = "GAP"
     source: ClassVar[str] = "Robertson, Kanoulas & Yilmaz, SIGIR 2010"
-    laws: ClassVar[frozenset[str]] = frozenset(
-        {"range01", "scale_invariant", "monotone_append", "swap_up", "unjudged_is_zero", "zero_without_relevant"}
-        | {"ideal_is_best", "best_is_one_uncut"}
-    )
+    laws: ClassVar[frozenset[str]] = SUMMED | {"scale_invariant", "best_is_one_uncut"}
 
     def __call__(self, gains: Array, ideal: Array) -> Array:
         top = self.top(gains)

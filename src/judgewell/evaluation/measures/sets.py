@@ -6,7 +6,7 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from judgewell.evaluation.measures.base import Linear, Measure, given_lengths, ratio, setting
+from judgewell.evaluation.measures.base import SUMMED, USUAL, Linear, Measure, given_lengths, ratio, setting
 from judgewell.evaluation.measures.binary import Binary
 from judgewell.evaluation.measures.ranks import Array
 from judgewell.values import dataclass
@@ -72,9 +72,7 @@ class NumRelRet(Binary):
     other_names: ClassVar[tuple[str, ...]] = ("hits",)
     trec_names: ClassVar[tuple[str, ...]] = ("num_rel_ret",)
     over_topics: ClassVar[str] = "sum"
-    laws: ClassVar[frozenset[str]] = frozenset(
-        {"nonnegative", "monotone_append", "unjudged_is_zero", "zero_without_relevant", "swap_up", "ideal_is_best"}
-    )
+    laws: ClassVar[frozenset[str]] = SUMMED - {"range01"} | {"nonnegative"}
 
     def __call__(self, gains: Array, ideal: Array) -> Array:
         return np.asarray(np.count_nonzero(self.hits(gains), axis=-1), dtype=np.float64)
@@ -91,9 +89,7 @@ class SetR(Binary):
     name: ClassVar[str] = "SetR"
     source: ClassVar[str] = SOURCE
     trec_names: ClassVar[tuple[str, ...]] = ("set_recall",)
-    laws: ClassVar[frozenset[str]] = frozenset(
-        {"range01", "monotone_append", "unjudged_is_zero", "zero_without_relevant", "swap_up", "best_is_one_uncut"}
-    )
+    laws: ClassVar[frozenset[str]] = USUAL - {"best_is_one"} | {"best_is_one_uncut"}
 
     def __call__(self, gains: Array, ideal: Array) -> Array:
         return ratio(np.count_nonzero(self.hits(gains), axis=-1), self.known(ideal))

@@ -13,6 +13,7 @@ import numpy as np
 
 from judgewell.errors import MeasureError
 from judgewell.evaluation.measures.base import (
+    SUMMED,
     Linear,
     Measure,
     ratio,
@@ -64,7 +65,8 @@ class Scaled(Measure):
 
 
 class GoingOn(Scaled):
-    """A measure defined by the chance of continuing; a subclass gives it for each rank and behind the last one."""
+    """A measure defined by the chance of continuing; a subclass gives it for each rank, and where it changes behind
+    the last one, the weights there."""
 
     laws: ClassVar[frozenset[str]] = LAWS
 
@@ -73,8 +75,8 @@ class GoingOn(Scaled):
         raise NotImplementedError
 
     def behind(self, gain: Array) -> Any:
-        """The weights of all ranks behind the last, where gains are 0, as multiples of the first of them."""
-        raise NotImplementedError
+        """The weights of all ranks behind the last, where gains are 0, as multiples of the first of them: all alike."""
+        return self.left(gain.shape[-1])
 
     def looked_at(self, gains: Array) -> Array:
         """The gains between 0 and 1 down to the cutoff and the list's end."""
@@ -159,7 +161,7 @@ class INSQ(Scaled, Linear):
     source: ClassVar[str] = "Moffat, Scholer & Thomas, ADCS 2012"
     has_residual: ClassVar[bool] = True
     residual_needs_cutoff: ClassVar[bool] = False
-    laws: ClassVar[frozenset[str]] = LAWS | {"monotone_append", "swap_up", "ideal_is_best"}
+    laws: ClassVar[frozenset[str]] = SUMMED
 
     def credit(self, gains: Array) -> Array:
         return unjudged_as_zero(self.scaled(gains))
@@ -191,7 +193,7 @@ class SDCG(Scaled, Linear):
     needs_cutoff: ClassVar[bool] = True
     has_residual: ClassVar[bool] = True
     other_settings: ClassVar = {("dcg", "log2"): {}}
-    laws: ClassVar[frozenset[str]] = LAWS | {"monotone_append", "swap_up", "ideal_is_best"}
+    laws: ClassVar[frozenset[str]] = SUMMED
 
     def credit(self, gains: Array) -> Array:
         return unjudged_as_zero(self.scaled(gains))
@@ -220,9 +222,6 @@ class BPM(GoingOn):
     def going_on(self, gain: Array) -> Array:
         return (np.cumsum(gain, axis=-1) < self.T).astype(np.float64)
 
-    def behind(self, gain: Array) -> Any:
-        return self.left(gain.shape[-1])
-
 
 class NERR8(GoingOn):
     """Nearly ERR, equation 8: the user stops at a document with its gain as the chance, at the latest at rank k.
@@ -238,9 +237,6 @@ class NERR8(GoingOn):
 
     def going_on(self, gain: Array) -> Array:
         return 1 - gain
-
-    def behind(self, gain: Array) -> Any:
-        return self.left(gain.shape[-1])
 
 
 class NERR9(GoingOn):

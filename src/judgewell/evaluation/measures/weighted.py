@@ -6,7 +6,7 @@ from typing import ClassVar
 
 import numpy as np
 
-from judgewell.evaluation.measures.base import Linear, refuse_outside_unit, setting, unjudged_as_zero
+from judgewell.evaluation.measures.base import SUMMED, Linear, refuse_outside_unit, setting, unjudged_as_zero
 from judgewell.evaluation.measures.ranks import Array
 from judgewell.values import dataclass
 
@@ -42,9 +42,7 @@ class RBP(Linear):
     }
     has_residual: ClassVar[bool] = True
     residual_needs_cutoff: ClassVar[bool] = False
-    laws: ClassVar[frozenset[str]] = frozenset(
-        {"range01", "monotone_append", "swap_up", "unjudged_is_zero", "zero_without_relevant", "ideal_is_best"}
-    )
+    laws: ClassVar[frozenset[str]] = SUMMED
 
     def credit(self, gains: Array) -> Array:
         return unjudged_as_zero(gains) if self.rel is None else (gains >= self.rel).astype(np.float64)

@@ -9,7 +9,7 @@
   // A chart of a fixed size shrinks to its box, but not to less than half: then the box scrolls.
   const fit = (box) => {
     const svg = box.querySelector("svg"), width = Number(svg.getAttribute("width"));
-    if (width > box.clientWidth) Object.assign(svg.style, { width: `${Math.max(box.clientWidth, 0.5 * width)}px`, height: "auto" });
+    if (width > box.clientWidth) Object.assign(svg.style, { width: `${Math.max(box.clientWidth, 0.75 * width)}px`, height: "auto" });
   };
   const draw = () => {
     const name = chosen || (asked.matches ? "dark" : "light");

@@ -208,7 +208,7 @@ def revoke_all(connection: sa.Connection, now: float, name: str) -> int:
 def revoke_key(connection: sa.Connection, now: float, key: int) -> str:
     """End one key; the name of its account."""
     if not _revoke(connection, now, keys.c.number == key):
-        raise InputError(f"there is no key {key} that is still valid", cure="see the list of sessions")
+        raise InputError(f"there is no key {key} that is still valid", cure="see judgewell account STUDY sessions")
     query = sa.select(accounts.c.name).join(keys, keys.c.account == accounts.c.number).where(keys.c.number == key)
     return str(connection.execute(query).scalar_one())
 

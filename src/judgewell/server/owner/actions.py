@@ -24,6 +24,7 @@ from judgewell.server.session.served import Served
 from judgewell.server.session.state import log_event
 from judgewell.server.store.schema import pauses, reservations, topics, units
 from judgewell.server.store.transactions import Store
+from judgewell.study.file import in_our_words
 
 Result = dict[str, Any]
 
@@ -180,10 +181,11 @@ def read_fields(action: Action, given: Mapping[str, Any]) -> Fields:
     try:
         return action.fields.model_validate(dict(given))
     except ValidationError as error:
-        first = error.errors(include_url=False, include_input=False)[0]
+        first = error.errors(include_url=False)[0]
         where = ".".join(map(str, first["loc"])) or action.name
         known = ", ".join(action.fields.model_fields)
-        problem = f"{where} is missing" if first["type"] == "missing" else f"{where}: {first['msg']}"
+        unknown = {"missing": f"{where} is missing", "extra_forbidden": f"there is no field {where}"}
+        problem = unknown.get(first["type"]) or f"{where} {in_our_words(dict(first))}"
         raise InputError(problem, cure=f"{action.name} takes {known}") from None
 
 

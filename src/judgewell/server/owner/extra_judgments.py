@@ -24,17 +24,16 @@ from judgewell.study.design.units import make_units
 
 @dataclass(frozen=True)
 class Unit:
-    """A unit as it is asked: its documents in order, and which of them are known."""
+    """A unit as it is asked: its documents in order, with the grade of those that are known."""
 
     number: int
     unit: str
-    docs: tuple[int, ...]
-    known: tuple[tuple[int, str], ...]
+    docs: dict[int, str | None]
 
     @property
     def open(self) -> frozenset[int]:
         """The documents that are asked for their own sake."""
-        return frozenset(self.docs) - {doc for doc, _ in self.known}
+        return frozenset(doc for doc, known in self.docs.items() if not known)
 
 
 def ask_more(
@@ -98,16 +97,13 @@ def _units(connection: sa.Connection, topic: str, scale: str | None) -> list[Uni
         .where(units.c.topic == topic, units.c.scale == scale if scale is not None else units.c.scale.is_(None))
         .order_by(units.c.place, items.c.position)
     )
-    docs: dict[tuple[int, str], dict[int, str | None]] = {}
+    held: dict[int, Unit] = {}
     for number, unit, doc, other, known in connection.execute(query):
-        mine = docs.setdefault((number, unit), {})
-        mine[doc] = known if other is None else None
+        docs = held.setdefault(number, Unit(number, unit, {})).docs
+        docs[doc] = known if other is None else None
         if other is not None:
-            mine[other] = None
-    return [
-        Unit(number, unit, tuple(mine), tuple((doc, known) for doc, known in mine.items() if known))
-        for (number, unit), mine in docs.items()
-    ]
+            docs[other] = None
+    return list(held.values())
 
 
 def _whole(held: list[Unit], asked: frozenset[int]) -> list[Unit]:
@@ -142,7 +138,7 @@ def _extra(
     """Extra units for the documents, made as the design makes its own."""
     design = served.study.units
     assert design is not None  # in every other design existing units cover whatever is asked
-    known = dict(held[0].known)
+    known = {doc: grade for doc, grade in held[0].docs.items() if grade}
     pool = [*known, *sorted({doc for unit in held for doc in unit.open} - set(known))]
     need = np.array([more if doc in rest else 0 for doc in pool], dtype=np.int64)
     if not (rest - set(known)):

@@ -11,6 +11,7 @@ from judgewell.errors import InputError, note
 from judgewell.reports.sources import CollectedStudy, GoalEnd
 from judgewell.server.queries.endings import COMPLETED, UnitEnding
 from judgewell.server.queries.goal import goal_inclusion
+from judgewell.server.queries.money import worked
 from judgewell.server.queries.standing_answers import counting, judgments_frame, pairs_frame
 from judgewell.server.queries.status import Status, status
 from judgewell.server.session.served import study_row
@@ -18,6 +19,7 @@ from judgewell.server.store.schema import goals, topics, verdicts
 from judgewell.server.store.transactions import Store
 from judgewell.study.checks import check_words
 from judgewell.study.model import Study
+from judgewell.text import counted
 
 
 def collected_study(store: Store, now: float) -> CollectedStudy:
@@ -30,7 +32,7 @@ def collected_study(store: Store, now: float) -> CollectedStudy:
         progress = status(connection, now)
         for one in progress.endings:
             if one.ending != COMPLETED and one.answers:
-                note(f"{one.answers:,} answers of {one.units:,} units are not used: {one.ending}")
+                note(f"{counted(one.answers, 'answer')} of {counted(one.units, 'unit')} are not used: {one.ending}")
         return CollectedStudy(
             name=row.name,
             hash=row.hash,
@@ -45,15 +47,18 @@ def collected_study(store: Store, now: float) -> CollectedStudy:
             completed=progress.completed,
             spent=progress.paid + progress.fee,
             currency=progress.currency,
+            hours=sum(seconds for _, seconds in worked(connection)) / 3600,
             goal=_goal(connection, progress, judgments),
         )
 
 
 def _goal(connection: sa.Connection, progress: Status, judgments: pl.DataFrame) -> GoalEnd | None:
-    """How far the goal is, and what an even design would have needed for the same certainty."""
-    drawn = goal_inclusion(connection)
-    if progress.goal is None or drawn is None or judgments.is_empty():
+    """How far the goal is, and what an even design would have needed for the same certainty (documents only)."""
+    end, drawn = progress.goal, goal_inclusion(connection)
+    if end is None:
         return None
+    if drawn is None or end.leader is None or judgments.is_empty():
+        return GoalEnd(end.decide, tuple(end.sentences))
     from judgewell.analysis.goals.batch import even_answers
     from judgewell.analysis.goals.look import look
     from judgewell.analysis.goals.plan import Plan
@@ -62,8 +67,16 @@ def _goal(connection: sa.Connection, progress: Status, judgments: pl.DataFrame) 
     pi = plan.pool.join(drawn, on=["topic", "doc"], how="left", maintain_order="left")["inclusion"].fill_null(0.0)
     asked = judgments.filter(pl.col("known").is_null()) if "known" in judgments.columns else judgments
     seen = look(plan.state(asked, pi.to_numpy()), plan.rule, plan.systems)
-    end, even = progress.goal, even_answers(seen, plan.rule, plan.systems)
-    return GoalEnd(end.decide, end.status != "collecting", tuple(end.sentences), end.answers, even)
+    even = even_answers(seen, plan.rule, plan.systems)
+    needed = "more than its cap allows" if even is None else f"about {even:,} judgments"
+    cost = (
+        f"The last look is based on {end.answers:,} judgments; an even design would have needed {needed} for the same "
+    )
+    cost += "certainty (known documents not counted)."
+    if judgments.height > end.answers:
+        rest = judgments.height - end.answers
+        cost += f" The other {rest:,} judgments are of known documents or were completed after that look."
+    return GoalEnd(end.decide, tuple(end.sentences), cost)
 
 
 def _endings(endings: tuple[UnitEnding, ...]) -> pl.DataFrame:

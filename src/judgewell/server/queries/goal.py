@@ -44,6 +44,7 @@ class GoalProgress:
     next_answers: int  # for which `next_contested` holds
     next_contested: int | None
     to_end: int | None  # answers that are expected until the study stops; None: not within its cap, or not known yet
+    units_to_end: int | None
     money_to_end: float | None
     currency: str
     ended: float | None
@@ -63,14 +64,16 @@ class GoalProgress:
         lead = f"{self.leader} leads. " if ahead else "No system is ahead of all others yet. "
         lead = "" if self.decide == "order" else lead
         text.append(f"{lead}{self.reason[:1].upper()}{self.reason[1:]}.")
-        more = f"; about {self.next_contested} after the next {self.next_answers} answers" if self.next_answers else ""
+        more = (
+            f"; about {self.next_contested} after the next {self.next_answers} judgments" if self.next_answers else ""
+        )
         are = "is" if self.contested_pairs == 1 else "are"
         text.append(f"{counted(self.contested_pairs, 'pair')} of systems {are} still open{more}.")
         if not self.next_answers:
             return text
-        end = "At these scores, the study will use all answers its design allows without reaching its goal."
+        end = "At these scores, the study will use all judgments its design allows without reaching its goal."
         if self.to_end is not None:
-            end = f"About {self.to_end:,} more answers are expected until the study can stop"
+            end = f"About {self.to_end:,} more judgments are expected until the study can stop"
             end += f" ({self.money_to_end:,.2f} {self.currency})." if self.money_to_end else "."
         return [*text, end]
 
@@ -86,6 +89,7 @@ def goal_progress(connection: sa.Connection, study: Study) -> GoalProgress | Non
     paused = connection.execute(sa.select(pauses.c.reason).where(pauses.c.topic == "")).scalar()
     expected = last.get("next", {})
     to_end = expected.get("to_end")
+    units = None if to_end is None else units_to_answer(study, row.known, to_end)
     status = "collecting" if row.ended is None else last.get("status", "not separable")
     decide = study.goal.decide
     return GoalProgress(
@@ -102,20 +106,21 @@ def goal_progress(connection: sa.Connection, study: Study) -> GoalProgress | Non
         next_answers=expected.get("answers", 0),
         next_contested=expected.get("contested"),
         to_end=to_end,
-        money_to_end=None if to_end is None else answers_cost(study, row.known, to_end),
+        units_to_end=units,
+        money_to_end=None if units is None else units * study.pay.amount * (1 + study.pay.fee),
         currency=study.pay.currency,
         ended=row.ended,
     )
 
 
-def answers_cost(study: Study, known: dict[str, Any], answers: int) -> float:
-    """What the units of so many answers cost, with the fee; known documents or pairs take places and give none."""
+def units_to_answer(study: Study, known: dict[str, Any], answers: int) -> int:
+    """The units of so many answers; known documents or pairs take places and give none."""
     if study.groups:
         room = study.groups.pairs - any(len(one) == 2 for one in known.values())
     else:
         size = study.units.documents if study.units else 1
-        room = max(1, size - max((len(one) for one in known.values()), default=0))
-    return -(-answers // room) * study.pay.amount * (1 + study.pay.fee)
+        room = size - max((len(one) for one in known.values()), default=0)
+    return -(-answers // max(1, room))
 
 
 def goal_inclusion(connection: sa.Connection) -> pl.DataFrame | None:

@@ -182,8 +182,9 @@ def _spending(connection: sa.Connection, pay: Pay, now: float) -> tuple[Spent, .
     return tuple(points[-MOST_POINTS:])
 
 
-def hourly(connection: sa.Connection, pay: Pay) -> Hourly:
-    """What assessors with completed units got for an hour of work."""
+def worked(connection: sa.Connection) -> list[tuple[int, float]]:
+    """The completed units and working seconds of each assessor, people only: from taking a unit to finishing it,
+    without the time a page lay idle."""
     idle = (
         sa.select(answers.c.reservation, sa.func.sum(answers.c.idle).label("idle"))
         .where(answers.c.current)
@@ -197,8 +198,13 @@ def hourly(connection: sa.Connection, pay: Pay) -> Hourly:
         .where(reservations.c.state == "done", ~_BY_MACHINE)
         .group_by(reservations.c.assessor)
     )
-    worked = [(done, spent) for done, spent in connection.execute(query) if spent >= LEAST_SECONDS]
-    rates = sorted(pay.earned(done) / spent * 3600 for done, spent in worked)
+    return [(done, spent) for done, spent in connection.execute(query)]
+
+
+def hourly(connection: sa.Connection, pay: Pay) -> Hourly:
+    """What assessors with completed units got for an hour of work."""
+    enough = [(done, spent) for done, spent in worked(connection) if spent >= LEAST_SECONDS]
+    rates = sorted(pay.earned(done) / spent * 3600 for done, spent in enough)
     if not rates or not rates[-1]:
         return Hourly(0, None, None, None, ())
     return Hourly(len(rates), median(rates), rates[0], rates[-1], _bars(rates))

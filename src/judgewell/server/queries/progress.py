@@ -148,6 +148,9 @@ def overview(connection: sa.Connection, served: Served, now: float) -> Overview:
     remaining = remaining_completions(connection, now)
     pace = None if paused is not None else _pace(connection, now)
     excluded = sa.select(sa.func.count(sa.distinct(exclusions.c.assessor))).where(exclusions.c.undone.is_(None))
+    to_come = remaining  # of an open goal, also units that are not made yet
+    if state.goal is not None and state.goal.ended is None:
+        to_come = max(remaining, state.goal.units_to_end or 0)
     units_of = of_units({one.ending: one.units for one in state.endings}, "done")
     counts = {field.name: getattr(state, field.name) for field in fields(Counts)} | {"study": served.title}
     return Overview(
@@ -161,9 +164,9 @@ def overview(connection: sa.Connection, served: Served, now: float) -> Overview:
         **units_of,
         assessors_excluded=int(connection.execute(excluded).scalar() or 0),
         pace=pace,
-        expected_end=_expected_end(now, pace, remaining) if units_of["in_progress"] else None,
+        expected_end=_expected_end(now, pace, to_come) if units_of["in_progress"] else None,
         last_seen=connection.execute(sa.select(sa.func.max(reservations.c.seen))).scalar(),
-        money=money(connection, served.study.pay, remaining),
+        money=money(connection, served.study.pay, to_come),
         bars=tuple(_bars(connection, now)),
     )
 

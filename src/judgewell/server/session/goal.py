@@ -38,7 +38,7 @@ from judgewell.server.store.transactions import Store, Unavailable
 
 EVERY = 1.0  # seconds between two rounds
 WAITED = 300.0  # seconds for which somebody who found no unit counts as waiting
-AHEAD = 2  # units kept free for each one taken in the last round
+AHEAD = 4  # units kept free for each one taken in the last round
 
 
 @dataclass(frozen=True)

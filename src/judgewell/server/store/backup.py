@@ -28,6 +28,8 @@ def backup(store: Store, path: str | Path) -> Path:
     path = Path(path)
     if path.exists():
         raise InputError("this file exists already", cure="name another, or move it away", file=path)
+    if not path.parent.is_dir():
+        raise InputError(f"there is no folder {path.parent}", cure="make it first", file=path)
     unfinished = path.with_name(f".{path.name}.part")
     unfinished.unlink(missing_ok=True)
     create_private(unfinished)

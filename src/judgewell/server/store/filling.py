@@ -13,7 +13,6 @@ import numpy as np
 import polars as pl
 import sqlalchemy as sa
 
-from judgewell.errors import InputError
 from judgewell.server.cleaning import clean_document
 from judgewell.server.store.schema import batches, documents, goals, items, study, topics, units
 from judgewell.study.check import load_study
@@ -56,8 +55,7 @@ def _with_goal(content: Content, path: str | Path) -> Content:
     from judgewell.server.session.goal_evidence import evidence
 
     plan = load_plan(str(path), content.study, content.inputs)
-    if plan is None:
-        raise InputError("the study has no goal", file=path)
+    assert plan is not None  # the study has a goal
     known = known_documents(content.design)
     begin = evidence(plan, known, content.study)
     chosen = begin.next(0, None)
