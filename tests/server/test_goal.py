@@ -22,7 +22,7 @@ from judgewell.assessors.simulation import Clock, fill
 from judgewell.sample import folder
 from judgewell.server.judging.invitations import new_assessor
 from judgewell.server.owner.webhook import happened
-from judgewell.server.queries.goal import ContestedPair, GoalProgress
+from judgewell.server.queries.goal import ContestedPair, GoalProgress, units_to_answer
 from judgewell.server.queries.progress import overview
 from judgewell.server.queries.standing_answers import counting, judgments_frame
 from judgewell.server.queries.status import status, status_text
@@ -360,11 +360,14 @@ def test_a_study_of_pairs_asks_for_the_pairs_that_matter(tmp_path):
     state = store.read(lambda connection: status(connection, served.clock())).result()
     compared = recomputed(store, served)
     pairs = rows(store, sa.select(items.c.unit, items.c.doc, items.c.other, items.c.known))
+    looks = [row.look for row in rows(store, sa.select(batches.c.look).order_by(batches.c.number)) if row.look]
     store.close()
     assert filled.done > 10
     assert state.goal.complete >= 1
     assert state.goal.status == "decided"
     assert "differences at such a stop were off by -18 to +2 %" in state.goal.reason
+    assert looks[0]["next"]["answers"] == 100
+    assert units_to_answer(served.study, {"1": {"a": "H", "b": "N"}}, 11) == 3  # 5 pairs a unit beside the known one
     assert len(compared) > 1
     assert all(stored == again for stored, again in compared)
     in_units = {row.unit for row in pairs}
@@ -382,4 +385,4 @@ def test_a_system_leads_only_when_it_is_ahead(difference, lead):
     text = progress.sentences
     assert text[1] == f"{lead} More is needed."
     assert text[2] == "1 pair of systems is still open; about 1 after the next 100 judgments."
-    assert text[3].startswith("At these scores, the study will use all judgments its redundancy allows")
+    assert text[3].startswith("At these scores, the study will use all judgments its design allows")

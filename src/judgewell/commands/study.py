@@ -282,7 +282,7 @@ def _own_design(study: Study) -> Alternative | None:
     from judgewell.assessors.value import KNOWN, Alternative, ScaleName
 
     if study.groups:
-        pairs = study.groups.documents * study.groups.partners // 2
+        pairs = study.groups.pairs
         return Alternative("pairs", pairs, study.pay.seconds) if study.groups.partners == 3 and pairs % 6 == 0 else None
     if study.units is None or not study.known or study.units.documents <= KNOWN or len(study.scale) != 1:
         return None

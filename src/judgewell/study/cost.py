@@ -186,7 +186,7 @@ def _same_rate(study: Study, size: int) -> Pay:
     pay = study.pay
     own = study.units.documents if study.units else size
     if study.groups:
-        own = study.groups.documents * study.groups.partners // 2
+        own = study.groups.pairs
     amount = pay.amount * (size * pay.seconds + pay.overhead) / (own * pay.seconds + pay.overhead)
     return pay.model_copy(update={"amount": amount})
 

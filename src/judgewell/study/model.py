@@ -140,6 +140,11 @@ class Groups(Section):
         valid(check_group, self.documents, self.partners)
         return self
 
+    @property
+    def pairs(self) -> int:
+        """The pairs of a group, the known one included."""
+        return self.documents * self.partners // 2
+
     def asked(self) -> tuple[Preference | Absolute | Ratio, ...]:
         """What is asked about each pair."""
         return pair_questions(self.questions, self.ties)

@@ -11,7 +11,14 @@ import pytest
 from judgewell.analysis.goals.batch import batch_size, even_answers, expect, next_batch
 from judgewell.analysis.goals.follow import follow, recorded
 from judgewell.analysis.goals.look import OVERSTATED, OVERSTATED_PAIRS, Rule, Systems, look
-from judgewell.analysis.goals.pairs import PairState, answered, look_at_pairs, next_pairs, strengths_of
+from judgewell.analysis.goals.pairs import (
+    PairState,
+    answered,
+    expect_pairs,
+    look_at_pairs,
+    next_pairs,
+    strengths_of,
+)
 from judgewell.analysis.goals.state import State, empty_state, gains_of
 
 TOPICS, DOCUMENTS = 10, 30
@@ -210,6 +217,24 @@ def test_the_next_pair_is_the_one_that_reduces_the_variance_most():
     grown = answered(state, [(topic, first, second, 1.0)])
     assert grown.answers == state.answers + 1
     assert look_at_pairs(grown, Rule(), systems, seen).look.answers == grown.answers
+
+
+def test_what_the_next_answers_about_pairs_are_expected_to_do():
+    """So many answers as the strengths foresee bring the study near its end."""
+    _, systems, state = pair_world(0)
+    rule = Rule()
+    seen = look_at_pairs(state, rule, systems)
+    expected = expect_pairs(state, seen, rule, systems)
+    assert expected.answers == 100
+    assert seen.look.least < expected.least < rule.threshold
+    assert expect_pairs(state, seen, replace(rule, most=1), systems).to_end is None
+    for left in range(expected.to_end, 0, -100):
+        chosen = next_pairs(state, seen, min(left, 100))
+        theta = [one.theta for one in seen.strengths]
+        foreseen = [(at, a, b, 1 / (1 + np.exp(theta[at][b] - theta[at][a]))) for at, a, b in chosen]
+        state = answered(state, foreseen)
+        seen = look_at_pairs(state, rule, systems, seen)
+    assert seen.look.least == pytest.approx(rule.threshold, rel=0.25)
 
 
 def pair_world(seed):

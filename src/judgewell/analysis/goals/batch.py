@@ -12,6 +12,8 @@ from judgewell.analysis.goals.look import Look, Rule, Systems, certainty, differ
 from judgewell.analysis.goals.state import State
 from judgewell.stats.arrays import Floats, Ints
 
+NEXT = 100  # answers for which the expected effect is shown
+
 
 @dataclass(frozen=True)
 class Batch:
@@ -107,7 +109,7 @@ class Expected:
     to_end: int | None  # answers until the study stops; None: not within its cap
 
 
-def expect(state: State, seen: Look, rule: Rule, systems: Systems, answers: int = 100) -> Expected:
+def expect(state: State, seen: Look, rule: Rule, systems: Systems, answers: int = NEXT) -> Expected:
     """What the next answers are expected to do, and how many there are until the end."""
     after, used = _imagined(state, seen, rule, answers)
     z = _imagined_z(after, seen, rule, systems)

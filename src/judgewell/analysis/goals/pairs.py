@@ -4,14 +4,16 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from math import ceil
 
 import numpy as np
 from numpy.typing import NDArray
 from scipy.special import expit
 
-from judgewell.analysis.goals.look import Look, Rule, Systems, judged_look
+from judgewell.analysis.goals.batch import NEXT, Expected
+from judgewell.analysis.goals.look import Look, Rule, Spread, Systems, certainty, judged_look
 from judgewell.analysis.goals.state import TOP, Gains
-from judgewell.stats.arrays import Floats, Ints
+from judgewell.stats.arrays import Floats
 
 PRIOR = 1.0  # less prior · Σε², as of the method bradley-terry
 FREE = 32.0  # variance of the strength of a document that all systems rank first: so wide that systems stay apart
@@ -131,21 +133,23 @@ def look_at_pairs(state: PairState, rule: Rule, systems: Systems, before: PairLo
     begin = [one.theta for one in before.strengths] if before else None
     strengths = strengths_of(state.wins, system_features(systems, sizes), begin)
     gain, slope = (np.concatenate([getattr(one, name) for one in strengths]) for name in ("gain", "slope"))
-    parts = np.split(systems.weights * slope, np.cumsum(sizes)[:-1], axis=1)
+    spread = np.concatenate([np.diag(one.covariance) for one in strengths]) * slope**2
+    gains = Gains(gain, spread, spread, spread, 0.0, gain)
+    topic = np.repeat(np.arange(len(strengths)), sizes)
+    seen = judged_look(topic, state.answers, gains, _between(strengths, systems), rule, systems)
+    return PairLook(seen, strengths)
+
+
+def _between(strengths: Sequence[Strengths], systems: Systems) -> Spread:
+    """The variances of differences between systems that the strengths' covariance gives."""
+    slope = np.concatenate([one.slope for one in strengths])
+    parts = np.split(systems.weights * slope, np.cumsum([len(one.theta) for one in strengths])[:-1], axis=1)
     common = np.sum([part @ one.common for part, one in zip(parts, strengths, strict=True)], axis=0)
     covariance = common @ common.T + np.sum(
         [part @ one.own @ part.T for part, one in zip(parts, strengths, strict=True)], axis=0
     )
     own = np.diag(covariance)
-
-    def between(first: Ints, second: Ints) -> Floats:
-        return np.asarray(own[first] + own[second] - 2 * covariance[first, second])
-
-    spread = np.concatenate([np.diag(one.covariance) for one in strengths]) * slope**2
-    gains = Gains(gain, spread, spread, spread, 0.0, gain)
-    topic = np.repeat(np.arange(len(strengths)), sizes)
-    seen = judged_look(topic, state.answers, gains, between, rule, systems)
-    return PairLook(seen, strengths)
+    return lambda first, second: np.asarray(own[first] + own[second] - 2 * covariance[first, second])
 
 
 def next_pairs(
@@ -177,6 +181,36 @@ def next_pairs(
             chosen.append((at, *topics[at].take()))
         best[at] = topics[at].reduction.max(initial=0.0)
     return chosen
+
+
+def expect_pairs(
+    state: PairState, seen: PairLook, rule: Rule, systems: Systems, allowed: tuple[Floats, ...] | None = None
+) -> Expected:
+    """What the next 100 answers are expected to do, and how many there are until the end.
+
+    An answer is imagined as the share of a win that the strengths foresee, so that they stay and variances shrink. From
+    then on 1/variance is taken to grow as it does by these answers.
+    """
+    last = seen.look
+    chosen = next_pairs(state, seen, NEXT, allowed)
+    foreseen = [
+        (at, one, other, float(expit(seen.strengths[at].theta[one] - seen.strengths[at].theta[other])))
+        for at, one, other in chosen
+    ]
+    later = look_at_pairs(answered(state, foreseen), rule, systems, seen).strengths
+    difference = last.means[last.first] - last.means[last.second]
+    now, then = (_between(one, systems)(last.first, last.second) for one in (seen.strengths, later))
+    z = certainty(rule, difference, then)
+    least, contested = float(z[last.relevant].min(initial=np.inf)), int((z[last.contested] < rule.contested).sum())
+    if last.status != "collecting":
+        return Expected(len(chosen), least, contested, 0 if last.status == "decided" else None)
+    kept = last.relevant & np.isfinite(last.z)
+    with np.errstate(divide="ignore", invalid="ignore"):
+        wanted = np.where(last.z > 0, np.square(rule.threshold / last.z), np.inf) / now  # 1/variance at the stop
+        more = len(chosen) * ((wanted - 1 / now) / (1 / then - 1 / now))[kept].max(initial=0.0)
+    more = max(float(more), rule.first_test * state.documents - state.answers)
+    within = state.answers + more <= rule.most * state.documents  # not a number: nothing left to ask
+    return Expected(len(chosen), least, contested, ceil(more) if within else None)
 
 
 class _Topic:

@@ -71,7 +71,7 @@ class GoalProgress:
         text.append(f"{counted(self.contested_pairs, 'pair')} of systems {are} still open{more}.")
         if not self.next_answers:
             return text
-        end = "At these scores, the study will use all judgments its redundancy allows without reaching its goal."
+        end = "At these scores, the study will use all judgments its design allows without reaching its goal."
         if self.to_end is not None:
             end = f"About {self.to_end:,} more judgments are expected until the study can stop"
             end += f" ({self.money_to_end:,.2f} {self.currency})." if self.money_to_end else "."
@@ -89,7 +89,7 @@ def goal_progress(connection: sa.Connection, study: Study) -> GoalProgress | Non
     paused = connection.execute(sa.select(pauses.c.reason).where(pauses.c.topic == "")).scalar()
     expected = last.get("next", {})
     to_end = expected.get("to_end")
-    units = None if to_end is None else _units(study, row.known, to_end)
+    units = None if to_end is None else units_to_answer(study, row.known, to_end)
     status = "collecting" if row.ended is None else last.get("status", "not separable")
     decide = study.goal.decide
     return GoalProgress(
@@ -113,11 +113,14 @@ def goal_progress(connection: sa.Connection, study: Study) -> GoalProgress | Non
     )
 
 
-def _units(study: Study, known: dict[str, Any], answers: int) -> int:
-    """The units of so many answers; known documents take places and give no answers."""
-    size = study.units.documents if study.units else 1
-    room = max(1, size - max((len(one) for one in known.values()), default=0))
-    return -(-answers // room)
+def units_to_answer(study: Study, known: dict[str, Any], answers: int) -> int:
+    """The units of so many answers; known documents or pairs take places and give none."""
+    if study.groups:
+        room = study.groups.pairs - any(len(one) == 2 for one in known.values())
+    else:
+        size = study.units.documents if study.units else 1
+        room = size - max((len(one) for one in known.values()), default=0)
+    return -(-answers // max(1, room))
 
 
 def goal_inclusion(connection: sa.Connection) -> pl.DataFrame | None:

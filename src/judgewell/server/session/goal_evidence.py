@@ -11,9 +11,9 @@ import numpy as np
 import polars as pl
 import sqlalchemy as sa
 
-from judgewell.analysis.goals.batch import batch_size, expect, next_batch
+from judgewell.analysis.goals.batch import Expected, batch_size, expect, next_batch
 from judgewell.analysis.goals.look import Look, look
-from judgewell.analysis.goals.pairs import PairState, look_at_pairs, next_pairs
+from judgewell.analysis.goals.pairs import PairState, expect_pairs, look_at_pairs, next_pairs
 from judgewell.analysis.goals.plan import Plan
 from judgewell.analysis.goals.state import State
 from judgewell.server.queries.endings import STANDS
@@ -34,8 +34,6 @@ from judgewell.study.design.batches import batch_pairs, batch_units
 from judgewell.study.design.chance import generator
 from judgewell.study.design.plan import Design
 from judgewell.study.model import Study
-
-NEXT = 100  # answers for which the expected effect is shown
 
 Known = Mapping[str, Mapping[str, str]]
 _OTHER = documents.alias("other_document")
@@ -85,6 +83,10 @@ class Evidence(ABC):
         return generator(self.study.study.seed, "batch", str(number))
 
 
+def _shown(expected: Expected) -> dict[str, Any]:
+    return {"answers": expected.answers, "contested": expected.contested, "to_end": expected.to_end}
+
+
 class DocumentEvidence(Evidence):
     """Of a study of documents."""
 
@@ -116,8 +118,7 @@ class DocumentEvidence(Evidence):
     def look(self, after: int) -> tuple[Look, dict[str, Any]]:
         state, rule, systems = self._state(after), self.plan.rule, self.plan.systems
         seen = look(state, rule, systems)
-        expected = expect(state, seen, rule, systems, NEXT)
-        return seen, {"answers": expected.answers, "contested": expected.contested, "to_end": expected.to_end}
+        return seen, _shown(expect(state, seen, rule, systems))
 
     def next(self, after: int, size: int | None) -> Chosen:
         state = self._state(after)
@@ -137,8 +138,7 @@ class PairEvidence(Evidence):
 
     @property
     def _size(self) -> int:
-        groups = self.study.groups
-        return groups.documents * groups.partners // 2 if groups else 1
+        return self.study.groups.pairs if self.study.groups else 1
 
     @property
     def room(self) -> int:
@@ -156,6 +156,11 @@ class PairEvidence(Evidence):
                 asked[topic][first, second] += 1
                 asked[topic][second, first] += 1
         return asked
+
+    def _allowed(self) -> tuple[Floats, ...]:
+        """How often each pair may be asked about in a batch: once, while it has assessors left."""
+        most = self.study.groups.assessors if self.study.groups else 1
+        return tuple(np.minimum(most - one, 1.0) for one in self._asked())
 
     def _state(self) -> PairState:
         names = self._names()
@@ -175,17 +180,15 @@ class PairEvidence(Evidence):
         return PairState(tuple(wins), tuple(pending))
 
     def look(self, after: int) -> tuple[Look, dict[str, Any]]:
-        seen = look_at_pairs(self._state(), self.plan.rule, self.plan.systems).look
-        return seen, {"answers": 0, "contested": None, "to_end": None}  # not known
+        state, rule, systems = self._state(), self.plan.rule, self.plan.systems
+        seen = look_at_pairs(state, rule, systems)
+        return seen.look, _shown(expect_pairs(state, seen, rule, systems, self._allowed()))
 
     def next(self, after: int, size: int | None) -> Chosen:
         state = self._state()
         seen = look_at_pairs(state, self.plan.rule, self.plan.systems)
-        most = self.study.groups.assessors if self.study.groups else 1
-        asked = self._asked()
-        wanted = max(size or 0, batch_size(int(sum(one.sum() for one in asked) / 2), state.documents))
-        allowed = tuple(np.minimum(most - one, 1.0) for one in asked)  # each pair once in a batch
-        return Chosen([list(pair) for pair in next_pairs(state, seen, wanted, allowed, self.room)])
+        wanted = max(size or 0, batch_size(int(sum(one.sum() for one in self._asked()) / 2), state.documents))
+        return Chosen([list(pair) for pair in next_pairs(state, seen, wanted, self._allowed(), self.room)])
 
     def units(self, number: int, chosen: Chosen) -> Design:
         topics, names = self.plan.pool["topic"].unique(maintain_order=True).to_list(), self._names()
