@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 import shlex
+import shutil
 import tomllib
 from pathlib import Path
 
@@ -12,6 +13,7 @@ import docs_blocks
 import pytest
 from docs_generated import help_parts, models_in
 
+from judgewell import sample
 from judgewell.cli import COMMANDS, app
 from judgewell.study.model import Study
 
@@ -81,8 +83,10 @@ def test_the_readme_shows_what_is_printed(tmp_path: Path) -> None:
     start = body.index("$ judgewell")
     shown = re.match(r"\$ judgewell.*?(?=\n\n|\Z)", body[start:], re.DOTALL)
     assert shown is not None
-    page = f"```console\n{shown[0]}\n```\n"
-    assert docs_blocks.run_page(page, docs_blocks.prepared(tmp_path, ROOT / "README.md")) == []
+    (tmp_path / "magnitude").mkdir()  # as the demo leaves it
+    shutil.copy(sample.folder() / "levels.qrels", tmp_path / "magnitude")
+    shutil.copytree(sample.folder() / "runs", tmp_path / "runs")
+    assert docs_blocks.run_page(f"```console\n{shown[0]}\n```\n", tmp_path) == []
 
 
 def parsed(line: str) -> None:
