@@ -171,7 +171,7 @@ def test_a_port_in_use_is_told(tmp_path):
     path = write_study(tmp_path / "study")
     with (
         running(path, str(tmp_path / "study/small.sqlite")) as server,
-        pytest.raises(InputError, match="another --port"),
+        pytest.raises(InputError, match="change --host or --port"),
     ):
         run(serve, path, "--port", server.port, "--database", tmp_path / "other.sqlite")
 
