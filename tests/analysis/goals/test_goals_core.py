@@ -18,6 +18,7 @@ from judgewell.analysis.goals.pairs import (
     look_at_pairs,
     next_pairs,
     strengths_of,
+    system_features,
 )
 from judgewell.analysis.goals.state import State, empty_state, gains_of
 
@@ -207,7 +208,7 @@ def test_the_next_pair_is_the_one_that_reduces_the_variance_most():
 
     def after(one, other):
         along = strengths.covariance[:, one] - strengths.covariance[:, other]
-        chance = 1 / (1 + np.exp(strengths.theta[other] - strengths.theta[one]))
+        chance = 1 / (1 + np.exp(strengths.expected[other] - strengths.expected[one]))
         weight = chance * (1 - chance)
         left = strengths.covariance - np.outer(along, along) * weight / (1 + weight * (along[one] - along[other]))
         return (worth * np.diag(left)).sum()
@@ -217,6 +218,20 @@ def test_the_next_pair_is_the_one_that_reduces_the_variance_most():
     grown = answered(state, [(topic, first, second, 1.0)])
     assert grown.answers == state.answers + 1
     assert look_at_pairs(grown, Rule(), systems, seen).look.answers == grown.answers
+
+
+def test_the_documents_of_a_poor_system_are_not_predicted_by_those_it_has_in_common_with_others():
+    """Alone, A ranks good documents and C poor ones; all that two systems rank are good. Nothing is asked of topic 10.
+
+    With the importance and the weights alone, .94 of the 2 between the documents of A and C were predicted.
+    """
+    ranked = np.array([[1, 0, 0, 1, 1, 0], [0, 1, 0, 1, 0, 1], [0, 0, 1, 0, 1, 1]])
+    theta = np.array([1.0, 0.0, -1.0, 1.0, 1.0, 1.0])
+    weights = np.tile(ranked, 10)
+    systems = Systems(tuple("ABC"), weights / 30, np.log(0.05 + weights.sum(axis=0)))
+    wins = 4 / (1 + np.exp(theta - theta[:, None])) * (1 - np.eye(6))
+    last = strengths_of([wins] * 9 + [np.zeros((6, 6))], system_features(systems, [6] * 10))[-1].theta
+    assert last[0] - last[2] == pytest.approx(2.0, abs=0.2)
 
 
 def test_what_the_next_answers_about_pairs_are_expected_to_do():
@@ -235,6 +250,24 @@ def test_what_the_next_answers_about_pairs_are_expected_to_do():
         state = answered(state, foreseen)
         seen = look_at_pairs(state, rule, systems, seen)
     assert seen.look.least == pytest.approx(rule.threshold, rel=0.25)
+
+
+def test_a_document_that_lost_by_chance_meets_others_as_soon_as_before():
+    """Its own answers would say that a further one tells little: it would never be corrected."""
+    _, systems, state = pair_world(0)
+    seen = look_at_pairs(state, Rule(), systems)
+    value = np.where(np.arange(200) < 20, seen.look.value, 0.0)
+    value[0] = 0.0
+    seen = replace(seen, look=replace(seen.look, value=value))
+    first = seen.strengths[0]
+    unlucky = replace(first, theta=np.where(np.arange(20) == 0, -6.0, first.theta))
+    each_once = tuple(np.ones((20, 20)) for _ in state.wins)
+
+    def order(strengths):
+        return next_pairs(state, replace(seen, strengths=(strengths, *seen.strengths[1:])), 190, each_once)
+
+    assert order(unlucky) == order(first)
+    assert order(replace(unlucky, expected=unlucky.theta)) != order(first)
 
 
 def pair_world(seed):
@@ -328,8 +361,9 @@ def test_what_is_said_about_differences_from_pairs_is_on_the_evidence_page():
     overstated, coverage = ([float(row[at].removesuffix(" %")) for row in rows] for at in (-2, -1))
     assert len(rows) == 9
     assert (round(min(overstated)), round(max(overstated))) == OVERSTATED_PAIRS
-    missed = {row[0].split(":")[0] for row, share in zip(rows, coverage, strict=True) if share < 0.9}
-    assert missed == {"trec8-s100"}
-    assert "(trec8-s100), differences are understated, and coverage stays below .90" in head
+    assert min(coverage) >= 0.9
+    decided = [line.split("|")[4].strip(" %") for line in head.splitlines() if re.match(r"\| [\d.]+ \|", line)]
+    assert len(decided) == 3
+    assert max(map(float, decided)) <= 5
     low, high = (f"{end:+}".replace("-", "−") for end in OVERSTATED_PAIRS)
     assert f"off by {low} to {high} %" in (docs / "guide/goals.md").read_text()

@@ -30,6 +30,7 @@ class Strengths:
     theta: Floats
     own: Floats
     common: Floats
+    expected: Floats  # θ without the part that is the document's own
 
     @property
     def covariance(self) -> Floats:
@@ -95,8 +96,8 @@ def strengths_of(
             break
     root = np.linalg.cholesky(np.linalg.inv(rest)) if columns else rest
     return tuple(
-        Strengths(t, _centred(_centred(one).T), _centred(part @ root))
-        for t, one, part in zip(theta, own, reach, strict=True)
+        Strengths(t, _centred(_centred(one).T), _centred(part @ root), x @ gamma)
+        for t, one, part, x in zip(theta, own, reach, centred, strict=True)
     )
 
 
@@ -114,9 +115,15 @@ def _centred(rows: NDArray[np.floating]) -> Floats:
 
 
 def system_features(systems: Systems, sizes: Sequence[int]) -> list[Floats]:
-    """What may tell documents apart before the answers: their importance, and their weight in each system."""
+    """What may tell documents apart before the answers: importance, weight in each system, and share of each system.
+
+    A document that n systems rank has the share 1/n in each. Without shares, what a poor system alone ranks would be
+    predicted by the good documents that it has in common with others.
+    """
     weights = systems.weights.T / max(float(systems.weights.max(initial=0.0)), 1e-300)
-    return np.split(np.column_stack([systems.importance, weights]), np.cumsum(sizes)[:-1])
+    ranked = weights > 0
+    shares = ranked / np.maximum(ranked.sum(axis=1, keepdims=True), 1)
+    return np.split(np.column_stack([systems.importance, weights, shares]), np.cumsum(sizes)[:-1])
 
 
 @dataclass(frozen=True)
@@ -157,10 +164,11 @@ def next_pairs(
 ) -> list[tuple[int, int, int]]:
     """The next pairs (topic, document, document; numbers within the topic), each the one that reduces variance most.
 
-    The reduction of an answer about i and j is exact: h/(1 + h·a'Σa) · Σ_d q_d g'_d² (Σa)_d², with a = e_i − e_j and
-    h = p(1 − p); Σ is brought up to date after each pair. `allowed` counts how often each pair may still be asked
-    (symmetric; all pairs any number of times when not set). With `unit` the topic that has the best next pair gets so
-    many pairs.
+    The reduction of an answer about i and j is h/(1 + h·a'Σa) · Σ_d q_d g'_d² (Σa)_d², with a = e_i − e_j and
+    h = p(1 − p); Σ is brought up to date after each pair. p follows from what is expected of the documents, not from
+    their own answers: one that won by chance would meet fewer of the others that can correct it. `allowed` counts how
+    often each pair may still be asked (symmetric; all pairs any number of times when not set). With `unit` the topic
+    that has the best next pair gets so many pairs.
     """
     starts = np.append(0, np.cumsum([len(one) for one in state.wins]))
     topics = [
@@ -219,7 +227,7 @@ class _Topic:
     def __init__(self, strengths: Strengths, value: Floats, left: Floats | None) -> None:
         self.covariance = strengths.covariance
         self.weight = value * strengths.slope**2
-        chance = expit(strengths.theta[:, None] - strengths.theta)
+        chance = expit(strengths.expected[:, None] - strengths.expected)
         self.information = chance * (1 - chance)
         self.left = np.triu(np.full(self.information.shape, np.inf) if left is None else left, 1)
         self._measure()
