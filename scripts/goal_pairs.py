@@ -20,6 +20,7 @@ from collections.abc import Callable
 from concurrent.futures import Executor, ProcessPoolExecutor
 from functools import partial
 from importlib.resources import as_file, files
+from multiprocessing import get_context
 from pathlib import Path
 
 import numpy as np
@@ -313,5 +314,5 @@ if __name__ == "__main__":
     options.add_argument("--seed", type=int, default=0)
     chosen = vars(options.parse_args())
     warnings.simplefilter("ignore")
-    with ProcessPoolExecutor() as pool:
+    with ProcessPoolExecutor(mp_context=get_context("spawn")) as pool:  # polars does not survive a fork
         write("goal-pairs.md", page(**chosen, pool=pool))

@@ -365,7 +365,7 @@ def test_a_study_of_pairs_asks_for_the_pairs_that_matter(tmp_path):
     assert filled.done > 10
     assert state.goal.complete >= 1
     assert state.goal.status == "decided"
-    assert "differences at such a stop were off by -18 to +2 %" in state.goal.reason
+    assert "differences at such a stop were off by -6 to +6 %" in state.goal.reason
     assert looks[0]["next"]["answers"] == 100
     assert units_to_answer(served.study, {"1": {"a": "H", "b": "N"}}, 11) == 3  # 5 pairs a unit beside the known one
     assert len(compared) > 1
