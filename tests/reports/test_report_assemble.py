@@ -169,8 +169,9 @@ def test_alpha_is_worked_out_for_the_metrics_that_fit_and_as_on_its_own(report):
 
     shown = item(report, "alpha").frame
     assert shown["metric"].to_list() == ["interval", "ratio"]  # on the common footing, and as given
-    given = sources()
-    alone = krippendorff_alpha(given.judgments, "ratio", interval=False)
+    judged = sources().judgments
+    alone = krippendorff_alpha(judged.filter(pl.col("known").is_null()), "ratio", interval=False)
+    assert alone["judgments"].item() < judged.height  # known documents, which everybody had to order to pass, are out
     assert shown.filter(pl.col("metric") == "ratio").select(alone.columns).row(0) == alone.row(0)
     graded = study()[0].with_columns(scale=pl.lit("ordinal"), value=(pl.col("value") > 20).cast(pl.Float64))
     few = assemble(sources(judgments=graded, method=parse("mean")), title="Few levels")
