@@ -362,7 +362,7 @@ JUDGMENTS = [
     ("a.csv", J.replace("assessor","WorkerId"), (), 'q,a,2.0 q,b,3.0 | assessor is read from the column WorkerId'),
     ("a.csv", J.replace("\n","\n\n"), (), 'q,a,2.0 q,b,3.0'),
     ("a.csv", J.replace("q,b,y,4",'q,"b\nb",y,four'), (), "error a.csv:5: value 'four' is not a number; write a number, or say what eac"),
-    ("a.csv", J.replace("assessor","seconds").replace("x","-5").replace("y","3"), (), 'q,a,2.0 q,b,3.0 | 2 times are below 0, kept as they are (topic q)'),
+    ("a.csv", J.replace("assessor","seconds").replace("x","-5").replace("y","3"), (), 'q,a,2.0 q,b,3.0 | 2 times are below 0 (topic q)'),
     ("a.csv", J.replace("assessor","seconds").replace("x","5s").replace("y","3"), (), "error a.csv:2: seconds '5s' is not a number; seconds is active time spent on"),
     ("a.csv", J.replace("assessor","unit"), (), 'q,a,2.0 q,b,3.0'),
     ("a.csv", J.replace("4","40%"), (), "error a.csv:5: value '40%' is not a number; write numbers as 1234.5, with no"),

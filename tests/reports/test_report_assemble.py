@@ -372,7 +372,7 @@ def test_ratios_of_grades_are_drawn_for_ratio_scales_alone_and_few_of_many():
     table = pl.DataFrame(rows, schema=["lower", "upper", "median", "q1", "q3", "ratios"], orient="row")
     (figure,) = ratios(table, "gains")
     assert table.height == 78
-    assert figure.data["name"].to_list() == [f"{low + 1} over {low}" for low in range(12)]
+    assert figure.data["grades"].to_list() == [f"{low + 1} over {low}" for low in range(12)]
     assert "neighbouring grades alone" in figure.caption
 
 
