@@ -329,7 +329,7 @@ JUDGMENTS = [
     ("a.csv", J.replace("assessor","position").replace("x","1.5").replace("y","1"), (), "error a.csv:2: position '1.5' is not a whole number; position is place in th"),
     ("a.csv", P, (), 'error a.csv: this table holds pairs; use a method for pairs, such as prefere'),
     ("a.txt", "q a b a\nq b c c\n", (), 'error a.txt: this is the list of winners (topic, document, document, preferr'),
-    ("a.qrels", "q 0 a 0\nq 0 b 0\nq 0 c 1\n", (), 'q,a,0.0 q,b,0.0 q,c,1.0 | the qrels are read as judgments, one a line, who'),
+    ("a.qrels", "q 0 a 0\nq 0 b 0\nq 0 c 1\n", (), 'q,a,0.0 q,b,0.0 q,c,1.0 | the qrels are read as judgments, one a line; qrels'),
     ("a.qrels", "q 0 a L1\n", (), "error a.qrels:1: gain 'L1' is not a number; write a number, or say what each"),
     ("a.qrels", "q 0 a 1\nq 0 b\n", (), "error a.qrels:2: 3 fields in 'q 0 b'; a qrels line is: topic 0 document grad"),
     ("a.qrels", Q, ("--columns", "value=grade",), 'error a.qrels: the columns of this file have no names; leave --columns out, '),
