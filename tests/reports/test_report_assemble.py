@@ -376,6 +376,14 @@ def test_ratios_of_grades_are_drawn_for_ratio_scales_alone_and_few_of_many():
     assert "neighbouring grades alone" in figure.caption
 
 
+def test_rankings_that_are_mostly_unjudged_are_named_beside_the_best_system():
+    whole = study()[1]
+    for labels, first in ((whole, False), (whole.filter(pl.col("doc").is_in(["d1", "d2", "d3"])), True)):
+        report = assemble(sources(judgments=None, labels={"expert": labels}, method=None), title="Labels")
+        part = next(one for one in report.parts if one.name == "systems")
+        assert ("are not judged; their gain counts as 0" in part.findings[1].text) == first
+
+
 def test_systems_that_share_the_best_mean_are_all_named():
     from judgewell.reports.system_findings import best
 
