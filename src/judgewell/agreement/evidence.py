@@ -92,7 +92,7 @@ class Evidence:
         return self.footing.judgments
 
     def comparable(self) -> list[tuple[pl.DataFrame, str, str, int]]:
-        """The values that alpha is computed for, the one that fits first; known documents are left out.
+        """The values that alpha is computed for, the one that fits first, without known documents.
 
         Each comes with its metric, what the values are in words, and how many offsets were removed from them.
         """
