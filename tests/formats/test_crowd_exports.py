@@ -42,7 +42,7 @@ def test_the_trec8_export(tmp_path: Path, name: str) -> None:
 
 def test_negative_times_are_told_and_kept(tmp_path: Path) -> None:
     path = written(tmp_path, TREC8 + "445,7,FT1,null,0,w1,1,-4.5,x,1,2\n")
-    with pytest.warns(JudgewellWarning, match=r"1 times are below 0, kept as they are .topic 445, unit 445/7"):
+    with pytest.warns(JudgewellWarning, match=r"1 time is below 0 .topic 445, unit 445/7"):
         assert read_judgments(path)["seconds"].to_list() == [-4.5]
 
 

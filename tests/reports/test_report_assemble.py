@@ -169,8 +169,9 @@ def test_alpha_is_worked_out_for_the_metrics_that_fit_and_as_on_its_own(report):
 
     shown = item(report, "alpha").frame
     assert shown["metric"].to_list() == ["interval", "ratio"]  # on the common footing, and as given
-    given = sources()
-    alone = krippendorff_alpha(given.judgments, "ratio", interval=False)
+    judged = sources().judgments
+    alone = krippendorff_alpha(judged.filter(pl.col("known").is_null()), "ratio", interval=False)
+    assert alone["judgments"].item() < judged.height  # known documents, which everybody had to order to pass, are out
     assert shown.filter(pl.col("metric") == "ratio").select(alone.columns).row(0) == alone.row(0)
     graded = study()[0].with_columns(scale=pl.lit("ordinal"), value=(pl.col("value") > 20).cast(pl.Float64))
     few = assemble(sources(judgments=graded, method=parse("mean")), title="Few levels")
@@ -371,8 +372,16 @@ def test_ratios_of_grades_are_drawn_for_ratio_scales_alone_and_few_of_many():
     table = pl.DataFrame(rows, schema=["lower", "upper", "median", "q1", "q3", "ratios"], orient="row")
     (figure,) = ratios(table, "gains")
     assert table.height == 78
-    assert figure.data["name"].to_list() == [f"{low + 1} over {low}" for low in range(12)]
+    assert figure.data["grades"].to_list() == [f"{low + 1} over {low}" for low in range(12)]
     assert "neighbouring grades alone" in figure.caption
+
+
+def test_rankings_that_are_mostly_unjudged_are_named_beside_the_best_system():
+    whole = study()[1]
+    for labels, first in ((whole, False), (whole.filter(pl.col("doc").is_in(["d1", "d2", "d3"])), True)):
+        report = assemble(sources(judgments=None, labels={"expert": labels}, method=None), title="Labels")
+        part = next(one for one in report.parts if one.name == "systems")
+        assert ("are not judged; their gain counts as 0" in part.findings[1].text) == first
 
 
 def test_systems_that_share_the_best_mean_are_all_named():

@@ -18,7 +18,7 @@ from waiting import HANG, wait_until
 
 from judgewell.analysis.goals.look import Rule
 from judgewell.assessors.people import make_people
-from judgewell.assessors.simulation import Clock, fill
+from judgewell.assessors.simulation import Clock, fill, truth_of
 from judgewell.sample import folder
 from judgewell.server.judging.invitations import new_assessor
 from judgewell.server.owner.webhook import happened
@@ -215,6 +215,15 @@ def begun(database, tmp_path):
     served = store.read(lambda connection: load_served(connection, clock)).result()
     yield store, served, clock, database
     store.close()
+
+
+def test_synthetic_assessors_know_the_known_documents_of_units_still_to_be_made(begun, tmp_path):
+    store, *_ = begun
+    of_topics = rows(store, sa.select(goals.c.known))[0].known
+    store.write(lambda connection: connection.execute(sa.update(items).values(known=None))).result()
+    known = truth_of(store, tmp_path / "study.toml", 1).known
+    assert known == {(topic, doc): side for topic, docs in of_topics.items() for doc, side in docs.items()}
+    assert len(of_topics) == 8
 
 
 def test_before_the_first_answer_there_is_one_batch_and_no_leader(begun):

@@ -92,13 +92,13 @@ class Evidence:
         return self.footing.judgments
 
     def comparable(self) -> list[tuple[pl.DataFrame, str, str, int]]:
-        """The values that alpha is computed for, the one that fits first.
+        """The values that alpha is computed for, the one that fits first, without known documents.
 
         Each comes with its metric, what the values are in words, and how many offsets were removed from them.
         """
-        raw = (self.checked, "ratio", "as given", 0)
+        raw = (_without_known(self.checked), "ratio", "as given", 0)
         try:
-            fitting = (self.footed, self.kind.metric, self.footing.words, self.footing.removed)
+            fitting = (self.without_known_documents(), self.kind.metric, self.footing.words, self.footing.removed)
         except DataError as reason:  # without units or assessors the modulus cannot be removed
             note(f"alpha is computed for the values as given only: {reason}")
             return [raw]
@@ -149,12 +149,8 @@ class Evidence:
         return 1.0
 
     def without_known_documents(self) -> pl.DataFrame:
-        """The judgments without known documents: assessors must order those to pass, so they agree on them."""
-        frame = self.footed
-        if "known" not in frame.columns or frame["known"].null_count() == frame.height:
-            return frame
-        note("known documents, which every assessor had to order to pass, are excluded from comparisons of assessors")
-        return frame.filter(pl.col("known").is_null())
+        """The judgments without known documents, on the common footing."""
+        return _without_known(self.footed)
 
     def against_labels(self, analysis: Callable[[pl.DataFrame], pl.DataFrame]) -> pl.DataFrame:
         """One analysis against each label set, below each other; sets that do not allow it are reported."""
@@ -194,3 +190,11 @@ def given(frame: pl.DataFrame | None, name: str = "judgments") -> pl.DataFrame:
 def has(frame: pl.DataFrame | None, column: str) -> bool:
     """Whether a table is there with any value in a column."""
     return frame is not None and column in frame.columns and frame[column].null_count() < frame.height
+
+
+def _without_known(frame: pl.DataFrame) -> pl.DataFrame:
+    """The judgments without known documents: assessors must order those to pass, so they agree on them."""
+    if "known" not in frame.columns or frame["known"].null_count() in (0, frame.height):
+        return frame
+    note("known documents, which every assessor had to order to pass, are excluded from comparisons of assessors")
+    return frame.filter(pl.col("known").is_null())

@@ -34,7 +34,7 @@ from judgewell.server.session.stages.quiz import QuizPair
 from judgewell.server.session.stages.stopped import Stopped
 from judgewell.server.session.stages.waiting import ComeBack
 from judgewell.server.session.steps import take
-from judgewell.server.store.schema import SYNTHETIC, assessors, documents, items, reservations, units, verdicts
+from judgewell.server.store.schema import SYNTHETIC, assessors, documents, goals, items, reservations, units, verdicts
 from judgewell.server.store.setup import prepare
 from judgewell.server.store.transactions import Store
 from judgewell.server.tokens import read_step
@@ -210,6 +210,8 @@ def _known(connection: sa.Connection) -> dict[tuple[str, str], str]:
             known_sides[topic, doc] = known
         else:
             known_sides[topic, doc], known_sides[topic, other] = ("H", "N") if known == "left" else ("N", "H")
+    for (of_topics,) in connection.execute(sa.select(goals.c.known)):  # also of units that are still to be made
+        known_sides |= {(topic, doc): known for topic, docs in of_topics.items() for doc, known in docs.items()}
     return known_sides
 
 

@@ -23,6 +23,7 @@ from judgewell.formats.trec import read_qrels
 from judgewell.formats.words import settled
 from judgewell.scales import BY_SCALE, odd_value, with_kinds
 from judgewell.tables import GAINS, JUDGMENTS, OTHER_NAMES, PAIRS, Table, check, frame_of, named, refuse_missing
+from judgewell.text import agrees, counted
 
 FILE = "@file"  # assessor=@file reads the file's name
 
@@ -234,7 +235,8 @@ def _note_times(table: pl.DataFrame, place: Place) -> None:
     below = table.filter(pl.col("seconds") < 0)
     if len(below):
         first = ", ".join(f"{name} {below[name][0]}" for name in ("topic", "unit") if below[name][0] is not None)
-        place.note(f"{len(below)} times are below 0, kept as they are ({first})")
+        what = f"{counted(len(below), 'time')} {agrees(len(below), 'is', 'are')} below 0 ({first})"
+        place.note(f"{what}; the judgments count, analyses of time leave them out")
 
 
 def _without_questions(frame: pl.DataFrame, place: Place) -> tuple[pl.DataFrame, Place]:
@@ -348,7 +350,7 @@ def _grades(contents: Contents, words: Columns | None, table: Table, columns: Co
     place = contents.place
     _refuse_other("this is the qrels (topic, 0, document, grade) export, which holds", "judgments", table, place)
     _refuse_names(columns, place, "topic=1,doc=3,value=4")
-    place.note("the qrels are read as judgments, one a line, whose assessor is not known")
+    place.note("the qrels are read as judgments, one a line; qrels do not name assessors")
     frame, place = settled(read_qrels(contents.path, contents.data), GAINS, words, place)
     checked = check(frame, GAINS, file=contents.path, lines=place.lines, once=False)
     judged = without_negatives(checked, "unjudged", contents.path)

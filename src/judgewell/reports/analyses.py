@@ -135,7 +135,7 @@ def _by_position(table: pl.DataFrame, name: str, title: str, value: str, number:
     judgments = counted(int(table[number].sum()), "judgment")
     caption = f"The line is the median at each position, the band holds the middle half; {judgments}."
     chart = charts.line_band(data, "position in the unit", value, whole=True, log=log)
-    return Figure(name, title, caption, chart, data)
+    return Figure(name, title, caption, chart, table.select("position", "median", "q1", "q3"))
 
 
 def _units(table: pl.DataFrame) -> Figure:
@@ -288,4 +288,5 @@ def _enough(table: pl.DataFrame) -> list[Figure]:
         f"{count(rows['orders'][0])} random choices, mean over topics."
     )
     chart = charts.line_band(data, "judgments per document", "τ-b with all judgments", whole=True, domain=(0, 1))
-    return [Figure("document_stability_curve", "How many judgments are enough", caption, chart, data)]
+    shown = rows.select("judgments", "tau_median", "tau_q1", "tau_q3")
+    return [Figure("document_stability_curve", "How many judgments are enough", caption, chart, shown)]

@@ -110,7 +110,8 @@ def ratios(table: pl.DataFrame, source: str) -> list[Figure]:
         "equal."
     )
     chart = charts.dots(data, "grades", "ratio (logarithmic axis)", reference=1, log=True, ends=("25 %", "75 %"))
-    return [Figure("grade_ratios_figure", "How much more relevant each grade is", caption, chart, data, "body")]
+    shown = data.rename({"name": "grades", "value": "median", "low": "q1", "high": "q3"})
+    return [Figure("grade_ratios_figure", "How much more relevant each grade is", caption, chart, shown, "body")]
 
 
 def profiles(table: pl.DataFrame, ratio: bool) -> list[Figure]:
@@ -167,4 +168,5 @@ def orders(table: pl.DataFrame) -> list[Figure]:
     chart = charts.dots(
         data, "grades", "share in order", reference=0.5, domain=(0, 1), ends=("ties against", "ties in order")
     )
-    return [Figure("order_agreement_figure", "Agreement on the order of documents", caption, chart, data)]
+    shown = data.rename({"name": "grades", "value": "half", "low": "strict", "high": "lenient"})
+    return [Figure("order_agreement_figure", "Agreement on the order of documents", caption, chart, shown)]

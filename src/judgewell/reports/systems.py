@@ -35,6 +35,7 @@ from judgewell.reports.system_findings import PAIR_TEST, UNCORRECTED
 from judgewell.stats.means import no_spread_note
 from judgewell.text import counted, plain
 
+MOSTLY_JUDGED = 0.8  # of the first documents; below it the best system may be another once the rest is judged
 NAMED_PAIRS = 3  # pairs that a sentence about changed verdicts names
 GOAL_NOTE = (
     "The study asked about the documents on which its goal depends. Scores are estimates in which a document that it "
@@ -75,7 +76,13 @@ def systems_part(sources: Sources, scored: Scored) -> Part:
             answer.append(system_findings.limits(scored.worlds))
             sentences.append(system_findings.noise(table))
             items += taus_figure(scored.worlds)
-    sentences.append(system_findings.unjudged(scored.own_judged, scored.depth))
+    if goal is None:  # which estimates the gains of the documents it did not ask about
+        gaps = system_findings.unjudged(scored.own_judged, scored.depth)
+        few = float(scored.own_judged["judged"].to_numpy().mean()) < MOSTLY_JUDGED
+        if few:
+            answer.insert(1, gaps)
+        else:
+            sentences.append(gaps)
     items.append(_systems_grid(table, scored))
     if several and every:
         items += [_worlds_grid(scored.worlds, sources.level, table), _pairs_grid(pairs, scored, sources.baseline)]

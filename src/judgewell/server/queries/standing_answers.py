@@ -41,8 +41,6 @@ def judgments_frame(connection: sa.Connection, now: float) -> pl.DataFrame:
     `late` of their units; `known` and `inclusion` where the design has known or drawn documents. A known document is in
     every unit of its topic, so it is judged for certain, drawn or not."""
     columns = _document_columns(connection, now)
-    if _any(connection, items.c.known, items.c.other.is_(None)):
-        columns["known"] = items.c.known
     drawn = goal_inclusion(connection)
     if drawn is None and _any(connection, items.c.inclusion):
         columns["inclusion"] = items.c.inclusion
@@ -78,7 +76,8 @@ def counting(frame: pl.DataFrame) -> pl.DataFrame:
 
 def _document_columns(connection: sa.Connection, now: float) -> Columns:
     given = {"scale": units.c.scale, "kind": _kind_of_scale(connection), "value": answers.c.value}
-    return {"topic": units.c.topic, "doc": documents.c.doc, **_who(), **given, **_last(now)}
+    known = {"known": items.c.known} if _any(connection, items.c.known, items.c.other.is_(None)) else {}
+    return {"topic": units.c.topic, "doc": documents.c.doc, **_who(), **given, **_last(now), **known}
 
 
 def _kind_of_scale(connection: sa.Connection) -> sa.ColumnElement[Any]:
