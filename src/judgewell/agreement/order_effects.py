@@ -28,7 +28,7 @@ from judgewell.agreement.scale_use import ratios_within_units
 from judgewell.agreement.unit_grades import with_unit_number
 from judgewell.errors import DataError, InputError, note
 from judgewell.stats.arrays import Floats
-from judgewell.text import counted
+from judgewell.text import agrees, counted
 
 DIGITS = 12  # of shares; what is smaller is rounding and must not pass as an effect
 
@@ -130,8 +130,8 @@ def moved_documents(frame: pl.DataFrame) -> pl.DataFrame:
         )
     if lost:
         note(
-            f"{counted(lost, 'document')} of {documents} were shown at one position only and cannot show an effect "
-            "of position"
+            f"{counted(lost, 'document')} of {documents} {agrees(lost, 'was', 'were')} shown at one position only and "
+            "cannot show an effect of position"
         )
     return moved
 

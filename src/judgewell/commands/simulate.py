@@ -126,7 +126,7 @@ CHECKS = {
     "known": "known documents in order",
     "known_pairs": "known pairs",
     "time": "minimum reading time",
-    "unit": "units excluded in the end",
+    "unit": "units not completed",
 }
 
 

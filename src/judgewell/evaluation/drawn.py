@@ -211,7 +211,7 @@ def _say(gains: pl.DataFrame, measures: Sequence[Measure], places: Sequence[int]
     if places:
         names = ", ".join(str(measures[place]) for place in places)
         verb = "is" if len(places) == 1 else "are"
-        rest = f"predicted gains for {predicted:,} documents that nobody was asked about"
+        rest = f"predicted gains for {predicted:,} documents without a probability"
         note(f"{drawn} (column inclusion): {names} {verb} estimated, with {rest}")
         if any(isinstance(measures[place], nDCG) for place in places):
             note(

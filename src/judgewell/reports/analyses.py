@@ -122,11 +122,9 @@ def _times(sources: Sources) -> Figure:
         pl.DataFrame({"low": (shown / edge).floor() * edge}).group_by("low").len("count").sort("low")
         .with_columns(high=pl.col("low") + edge).select("low", "high", pl.col("count").cast(pl.Int64))
     )  # fmt: skip
-    caption = (
-        f"Times of {counted(len(shown), 'judgment')} in bins of {edge:g} s; "
-        f"{counted(len(taken) - len(shown), 'longer one')} "
-        f"(above {longest:.0f} s) not shown."
-    )
+    longer = counted(len(taken) - len(shown), "longer one")
+    rest = f"; {longer} (above {longest:.0f} s) not shown" if len(shown) < len(taken) else ""
+    caption = f"Times of {counted(len(shown), 'judgment')} in bins of {edge:g} s{rest}."
     return Figure("time_histogram", "Time per judgment", caption, charts.histogram(data, "seconds"), data)
 
 
