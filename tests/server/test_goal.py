@@ -120,7 +120,9 @@ def test_the_conclusion_about_two_systems_names_both():
     plan = SimpleNamespace(systems=systems, rule=rule, low=0.0, measure="DCG@10")
     said = goal.sentence(plan, SimpleNamespace(status="decided", leader=1, answers=1252))
     better = "B is better than A, or within 2 points of it, by DCG@10"
-    assert said.startswith(f"{better} after 1,252 judgments, known documents not counted. Differences")
+    assert said.startswith(
+        f"{better} after 1,252 judgments, not counting known documents shown only as checks. Differences"
+    )
 
 
 def test_it_asks_for_a_fraction_of_the_even_design(filled):
@@ -388,9 +390,11 @@ def test_a_study_of_pairs_asks_for_the_pairs_that_matter(tmp_path):
 @pytest.mark.parametrize(("difference", "lead"), [(0.04, "No system is ahead of all others yet."), (2.0, "a leads.")])
 def test_a_system_leads_only_when_it_is_ahead(difference, lead):
     progress = GoalProgress(
-        *("best", "DCG@10", "collecting", "more is needed", 10, 3, 1, "a", (ContestedPair("a", "b", difference, 0.5),)),
+        *("best", "DCG@10", "collecting", "more is needed", 10, 3, 1, "a", (ContestedPair("a", "b", difference, 0.6),)),
         *(1, 100, 1, None, None, None, "EUR", None),
     )
+    unknown = replace(progress, contested=(ContestedPair("a", "b", difference, 0.5),))
+    assert unknown.sentences[1:] == ["It is too early to say which system is ahead: every topic needs judgments first."]
     text = progress.sentences
     assert text[1] == f"{lead} More is needed."
     assert text[2] == "1 pair of systems is still open; about 1 after the next 100 judgments."

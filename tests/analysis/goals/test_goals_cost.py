@@ -83,7 +83,7 @@ def test_the_report_of_a_best_goal_gives_its_conclusion_alone(study):
     based, other = (
         int(re.search(rf"{words} ([\d,]+) judgments", last)[1].replace(",", "")) for words in ("on", "other")
     )
-    assert f" after {based:,} judgments, known documents not counted" in text
+    assert f" after {based:,} judgments, not counting known documents shown only as checks" in text
     assert f"took {based + other:,} judgments" in cost.findings[-2].text
 
 

@@ -72,10 +72,12 @@ def _goal(connection: sa.Connection, progress: Status, judgments: pl.DataFrame) 
     cost = (
         f"The last look is based on {end.answers:,} judgments; an even design would have needed {needed} for the same "
     )
-    cost += "certainty (known documents not counted)."
+    cost += "certainty (not counting known documents shown only as checks)."
     if judgments.height > end.answers:
         rest = judgments.height - end.answers
-        cost += f" The other {rest:,} judgments are of known documents or were completed after that look."
+        cost += (
+            f" The other {rest:,} judgments are of known documents shown as checks, or were completed after that look."
+        )
     return GoalEnd(end.decide, tuple(end.sentences), cost)
 
 

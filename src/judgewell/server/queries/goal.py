@@ -60,6 +60,8 @@ class GoalProgress:
         text = [f"Goal: {aim} by {self.measure}. {done}."]
         if self.leader is None:
             return [*text, "The first look is taken when the first batch is complete."]
+        if self.contested and all(pair.probability == 0.5 for pair in self.contested):  # variance unknown
+            return [*text, "It is too early to say which system is ahead: every topic needs judgments first."]
         ahead = all(round(pair.difference, 1) > 0 for pair in self.contested)
         lead = f"{self.leader} leads. " if ahead else "No system is ahead of all others yet. "
         lead = "" if self.decide == "order" else lead

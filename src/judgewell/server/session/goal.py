@@ -129,7 +129,7 @@ def sentence(plan: Plan, seen: Look) -> str:
     names, rule = plan.systems.names, plan.rule
     if seen.status == "not separable":
         return f"The goal was not reached: {seen.reason}. The systems are not separable at this cost."
-    after = f"after {seen.answers:,} judgments, known documents not counted"
+    after = f"after {seen.answers:,} judgments, not counting known documents shown only as checks"
     low, high = OVERSTATED[rule.mode]
     stated = f"Differences at such a stop were overstated by {low} to {high} % in our tests."
     if plan.low is None:
