@@ -167,6 +167,7 @@ def _goal_text(plan: Plan, checked: Checked) -> str:
     decided, wrong = expected.decided, expected.wrong
     ends = f"{decided or 'none'} of {expected.studies} simulated studies decided, {wrong or 'none'} of them wrongly"
     ends += "; the others ended as not separable" if decided < expected.studies else ""
+    ends += ": a larger within or redundancy lets more decide" if decided < expected.studies / 2 else ""
     return (
         f"goal: {goal_words(plan)}\n"
         f"expected: {expected.judgments_10:,} to {expected.judgments_90:,} judgments in 8 of 10 simulated studies, "
