@@ -25,7 +25,7 @@ def test_another_best_system_within_the_first_top_set():
     finding = best_elsewhere({"crowd": scores(3, 2, 1), "experts": scores(1, 2, 0), "pairs": scores(3, 1, 1)}, TABLE)
     assert finding.text == (
         "Under experts, b is first; under pairs, a is first too. This is no contradiction: a and b are in the top "
-        "set under crowd, so it does not show which of them is better."
+        "set under crowd, which leaves open which of them is better."
     )
 
 
@@ -49,14 +49,14 @@ def test_a_top_set_with_a_system_that_differs_from_the_best_is_explained():
     text = significant(differing(("a", "b"), ("a", "c")), TABLE, "crowd").text
     assert text.startswith("Under crowd, 2 of 3 pairs of systems differ significantly (66.7 %; paired t-test")
     assert text.endswith(
-        "The top set comes from another test (sign flips, against all other systems at once): it keeps 1 system that "
-        "differs significantly from a here."
+        "The top set rests on a joint test of each system against all others (sign flips), not on these t-tests: it "
+        "keeps 1 system that differs significantly from a here."
     )
 
 
 def test_a_top_set_without_a_system_like_the_best_is_explained():
     text = significant(differing(("b", "c")), TABLE, "crowd").text
-    assert text.endswith("at once): it excludes 1 system that does not differ significantly from a here.")
+    assert text.endswith("t-tests: it excludes 1 system that does not differ significantly from a here.")
 
 
 def test_a_top_set_that_fits_the_pairs_needs_no_explanation():

@@ -62,8 +62,8 @@ def best_elsewhere(sets: Mapping[str, ScoreArray], systems: pl.DataFrame) -> Fin
     outside = sorted(set(leaders.values()) - set(systems.filter("top")["system"]))
     if not outside:
         which = listing(sorted({best, *leaders.values()}))
-        same = f"This is no contradiction: {which} are in the top set under {first}, so it does not show which of"
-        return Finding(f"{text}. {same} them is better.", "systems")
+        same = f"This is no contradiction: {which} are in the top set under {first}, which leaves open which of them"
+        return Finding(f"{text}. {same} is better.", "systems")
     text += f". Under {first}, {listing(outside)} {agrees(len(outside), 'is', 'are')} not in the top set"
     return Finding(f"{text}: the sets disagree about the best system.", "systems")
 
@@ -112,7 +112,8 @@ def _against_top_set(pairs: pl.DataFrame, systems: pl.DataFrame) -> str:
     ]
     if not odd:
         return ""
-    return f" The top set comes from another test (sign flips, against all other systems at once): {' and '.join(odd)}."
+    joint = "a joint test of each system against all others (sign flips), not on these t-tests"
+    return f" The top set rests on {joint}: {' and '.join(odd)}."
 
 
 def ranks(table: pl.DataFrame, under: str) -> Finding:
@@ -123,8 +124,8 @@ def ranks(table: pl.DataFrame, under: str) -> Finding:
     ranks = f"{count(int(width))} of {table.height} ranks"
     sure = f"; {counted(certain, 'system')} {agrees(certain, 'has', 'have')} a single plausible rank" if certain else ""
     text = (
-        f"Under {under}, the rank of the median system is known to within {ranks} (95 % interval over "
-        f"{count(first['worlds'])} resamples {OVER[first['over']]}){sure}."
+        f"Under {under}, the 95 % interval of a system’s rank spans {ranks} at the median "
+        f"({count(first['worlds'])} resamples {OVER[first['over']]}){sure}."
     )
     return Finding(text, "rank_intervals")
 
