@@ -70,10 +70,9 @@ class Rule:
     @property
     def first_test(self) -> float:
         """Answers per document before which a study never stops."""
-        once = self.mode == "floor" or (
-            self.mode == "even" and self.decide == "order"
-        )  # else no pair is significant yet
-        return 1.0 if once else FIRST_TEST
+        if self.mode == "floor" or (self.mode, self.decide) == ("even", "order"):  # no pair is significant earlier
+            return 1.0
+        return FIRST_TEST
 
 
 @dataclass(frozen=True)
