@@ -22,7 +22,18 @@ from types import ModuleType
 from measure import Row
 
 RESULTS = Path(__file__).parent / "RESULTS.md"
-BENCHMARKS = ("evaluate", "scaling", "study", "agreement", "comparison", "cluster", "server", "dashboard", "report")
+BENCHMARKS = (
+    "evaluate",
+    "scaling",
+    "study",
+    "agreement",
+    "comparison",
+    "cluster",
+    "server",
+    "collecting",
+    "dashboard",
+    "report",
+)
 TITLE = "# What judgewell takes, beside other tools"
 VERSIONS = (
     "judgewell",
