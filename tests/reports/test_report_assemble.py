@@ -7,6 +7,7 @@ import pytest
 from report_studies import sources, study
 
 from judgewell.errors import InputError
+from judgewell.evaluation.measures import parse_all
 from judgewell.reports import findings as told
 from judgewell.reports.assemble import assemble
 from judgewell.reports.bins import on_a_log_axis
@@ -392,3 +393,16 @@ def test_systems_that_share_the_best_mean_are_all_named():
     text = best(table, "nDCG@10", "nist", 9).text
     assert text.startswith("Under nist, a and b share the best mean nDCG@10: 0.5")
     assert text.endswith("the best system is one of 2 of 3 (the top set): a and b.")
+
+
+@pytest.mark.parametrize("measures", [["nDCG@10", "P@10"], ["P@10", "nDCG@10"]])
+def test_a_set_is_left_out_only_where_the_first_measure_has_no_meaning_and_the_reader_learns_why(measures):
+    labels = study()[1]
+    sets = {"grades": labels, "fractions": labels.with_columns(pl.col("gain") / 2)}
+    given = sources(judgments=None, labels=sets, method=None, measures=parse_all(measures))
+    page = assemble(given, title="Labels")
+    scored = measures[0] == "nDCG@10"
+    assert ("mean under fractions" in item(page, "systems").frame.columns) == scored
+    why = "Systems could not be scored under fractions: P@10 counts relevant documents, and there is a gain of 0.5"
+    assert any(text.startswith(why) for text in texts(page)) != scored
+    assert item(page, "systems_2").title == f"Systems by {measures[1]}"

@@ -29,6 +29,7 @@ class Scored:
     depth: int
     worlds: Mapping[str, Worlds] = field(default_factory=dict)
     without_noise: ScoreArray | None = None
+    unscored: Mapping[str, str] = field(default_factory=dict)  # sets the first measure has no meaning for, with why
     not_analysed: tuple[NotAnalysed, ...] = ()
     notes: tuple[str, ...] = ()
 
@@ -51,9 +52,10 @@ class Scored:
 def score_systems(sources: Sources, used: ReportGains | None) -> Scored:
     """Score the runs, and resample topics, and judgments where there are draws of other gains."""
     not_analysed: list[NotAnalysed] = []
+    unscored: dict[str, str] = {}
     with collect_notes() as notes:
         depth = max((one.cutoff or 0 for one in sources.measures), default=0) or 10
-        scored = _under_each(sources, used, depth, not_analysed)
+        scored = _under_each(sources, used, depth, unscored)
         asked = len(sources.measures)
         sets = {name: scores[0] for name, scores in scored.items()}
         main = next(iter(sets.values()))
@@ -66,23 +68,32 @@ def score_systems(sources: Sources, used: ReportGains | None) -> Scored:
         resampled = _resampled(sources, used, main, not_analysed) or Resampled({}, None)
     measures = {one.measure: one for one in first[:asked]}
     return Scored(
-        sets, measures, judged, depth, resampled.worlds, resampled.without_noise, tuple(not_analysed), tuple(notes)
+        sets,
+        measures,
+        judged,
+        depth,
+        resampled.worlds,
+        resampled.without_noise,
+        unscored,
+        tuple(not_analysed),
+        tuple(notes),
     )
 
 
 def _under_each(
-    sources: Sources, used: ReportGains | None, depth: int, not_analysed: list[NotAnalysed]
+    sources: Sources, used: ReportGains | None, depth: int, unscored: dict[str, str]
 ) -> dict[str, Sequence[ScoreArray]]:
-    """Scores under each set of gains, Judged@depth last; a set that a measure has no meaning for is left out."""
-    wanted: list[Measure] = [*sources.measures, Judged(cutoff=depth)]
+    """Scores under each set of gains, Judged@depth last: every measure under the first set, the first measure under the
+    others. A set for which the first measure has no meaning goes to `unscored`, with the reason."""
     scored: dict[str, Sequence[ScoreArray]] = {}
     for name, table in on_shared_topics(_tables(sources, used), common=True).items():
+        wanted: list[Measure] = [*sources.measures[: 1 if scored else None], Judged(cutoff=depth)]
         try:
             scored[name] = scores_under(sources.runs, table, wanted, executor=sources.executor)
         except (DataError, MeasureError) as problem:
             if not scored:
                 raise
-            not_analysed.append(NotAnalysed("systems", f"systems under {name}", str(problem)))
+            unscored[name] = str(problem)
     return scored
 
 

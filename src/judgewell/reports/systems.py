@@ -57,6 +57,7 @@ def systems_part(sources: Sources, scored: Scored) -> Part:
     sentences: list[Finding | None] = []
     if len(scored.sets) > 1 and every:
         answer.append(system_findings.best_elsewhere(scored.sets, table))
+    answer += [Finding(f"Systems could not be scored under {name}: {why}.") for name, why in scored.unscored.items()]
     notes = [*scored.notes]
     items: list[Figure | Grid] = [means_figure(table, scored)] if several and not main.biased else []
     if goal is not None and sources.judgments is not None:
