@@ -64,3 +64,16 @@ def test_refusals_and_logs() -> None:
     assert logs["unit"][0] == "ln gain"
     [text] = finding(plain.with_columns(labels=pl.lit("experts")))
     assert text.startswith("All neighbouring grades of the label set experts differ significantly in gain (0 and 1, p")
+
+
+def test_grades_that_could_not_be_tested_are_not_said_to_differ() -> None:
+    rows = {"labels": "groups", "lower": [1.0, 2.0, 3.0, 4.0], "upper": [2.0, 3.0, 4.0, 5.0]}
+    table = pl.DataFrame(rows | {"difference": [-3.0, 1.0, None, None], "p": [0.01, 0.4, None, None]})
+    [text] = finding(table)
+    assert text == (
+        "Of 4 pairs of neighbouring grades of the label set groups, 1 differs significantly in gain (1 and 2, "
+        "p = 0.010, the lower grade having the higher gain); 1 does not (2 and 3, p = 0.400); 2 could not be tested, "
+        "with too few documents of both grades in a topic."
+    )
+    [text] = finding(table.filter(pl.col("p").is_null() | (pl.col("p") > 0.05)))
+    assert ", none differ significantly in gain; 1 does not (2 and 3, p = 0.400); 2 could" in text

@@ -1,10 +1,13 @@
 """Sentences of the report about systems."""
 
+from types import SimpleNamespace
+
 import numpy as np
 import polars as pl
+import pytest
 
 from judgewell.comparison.scores import ScoreArray
-from judgewell.reports.system_findings import best_elsewhere, significant
+from judgewell.reports.system_findings import best_elsewhere, limits, significant
 
 
 def scores(*means):
@@ -68,3 +71,18 @@ def test_a_top_set_that_fits_the_pairs_needs_no_explanation():
 def test_two_systems_are_not_counted_in_pairs():
     text = significant(differing().head(1), TABLE.head(2), "crowd").text
     assert text.startswith("Under crowd, the two systems do not differ significantly (paired t-test")
+
+
+@pytest.mark.parametrize(
+    "judgments, said",
+    [
+        (0.066, "Judgments and topics limit the conclusion about equally: "),
+        (0.2, "More judgments would make the conclusion surer than more topics: "),
+        (0.01, "More topics would make the conclusion surer than more judgments: "),
+    ],
+)
+def test_what_limits_the_conclusion_unless_both_do(judgments, said):
+    worlds = {
+        name: SimpleNamespace(spread=np.array([size])) for name, size in (("judgments", judgments), ("topics", 0.06))
+    }
+    assert limits(worlds).text.startswith(said)

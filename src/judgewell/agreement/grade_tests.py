@@ -20,7 +20,7 @@ from judgewell.agreement.common import each_group, gains_of, grade_values, rows_
 from judgewell.agreement.grades import by_grade
 from judgewell.errors import DataError
 from judgewell.stats.arrays import Floats
-from judgewell.text import p_said, plain
+from judgewell.text import agrees, counted, p_said, plain
 
 LEAST_DOCUMENTS = 2  # of each grade in a topic
 
@@ -46,29 +46,35 @@ def grade_differences(gains: Any, grades: Any, *, log: bool = False) -> pl.DataF
 
 
 def finding(table: pl.DataFrame) -> list[str]:
-    """Which neighbouring grades differ significantly, for each label set."""
+    """Which neighbouring grades differ significantly, for each label set, and which could not be tested."""
     sentences = []
     for (labels,), part in table.partition_by("labels", as_dict=True, maintain_order=True).items():
         tested = part.filter(pl.col("p").is_not_null())
         if tested.is_empty():
             continue
-        pairs = {
-            significant: "; ".join(
-                f"{plain(row['lower'])} and {plain(row['upper'])}, {p_said(row['p'])}"
-                for row in tested.iter_rows(named=True)
-                if (row["p"] < 0.05) == significant
-            )
-            for significant in (True, False)
-        }
-        neither = f"do not differ significantly in gain ({pairs[False]})"
-        if not pairs[False]:
-            text = f"All neighbouring grades of the label set {labels} differ significantly in gain ({pairs[True]})."
-        elif not pairs[True]:
-            text = f"Neighbouring grades of the label set {labels} {neither}."
+        differ, alike = tested.filter(pl.col("p") < 0.05), tested.filter(pl.col("p") >= 0.05)
+        if differ.height == part.height:
+            text = f"All neighbouring grades of the label set {labels} differ significantly in gain ({_pairs(differ)})."
         else:
-            text = f"Some neighbouring grades of the label set {labels} {neither}; the others do ({pairs[True]})."
+            counts = [f"{differ.height or 'none'} differ{'s' * (differ.height == 1)} significantly in gain"]
+            counts[0] += f" ({_pairs(differ)})" if differ.height else ""
+            if alike.height:
+                counts.append(f"{alike.height} {agrees(alike.height, 'does', 'do')} not ({_pairs(alike)})")
+            if untested := part.height - tested.height:
+                counts.append(f"{untested} could not be tested, with too few documents of both grades in a topic")
+            pairs = counted(part.height, "pair of neighbouring grades", "pairs of neighbouring grades")
+            text = f"Of {pairs} of the label set {labels}, {'; '.join(counts)}."
         sentences.append(text)
     return sentences
+
+
+def _pairs(table: pl.DataFrame) -> str:
+    """The grades with their p; a difference the other way round is named."""
+    return "; ".join(
+        f"{plain(row['lower'])} and {plain(row['upper'])}, {p_said(row['p'])}"
+        + (", the lower grade having the higher gain" if row["difference"] < 0 and row["p"] < 0.05 else "")
+        for row in table.iter_rows(named=True)
+    )
 
 
 def _row(samples: list[tuple[Floats, Floats]]) -> dict[str, Any]:

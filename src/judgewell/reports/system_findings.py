@@ -14,6 +14,7 @@ from judgewell.reports.parts import Finding
 from judgewell.text import agrees, count, counted, interval, listing, percent, plain
 
 MOST_TOP = 12  # systems of a top set that a sentence names
+SIMILAR = 1.2  # two spreads with a smaller ratio limit the conclusion about equally
 PAIR_TEST = "paired t-test over topics, Holm’s correction, 5 % level"
 UNCORRECTED = (
     "Significance is corrected for the number of pairs, intervals are not: one can exclude 0 although the difference "
@@ -134,10 +135,13 @@ def limits(worlds: Mapping[str, Worlds]) -> Finding:
     """Whether judgments or topics limit the conclusion."""
     spread = {over: float(worlds[over].spread.mean()) for over in ("judgments", "topics")}
     more, less = sorted(spread, key=lambda over: -spread[over])
-    text = (
-        f"More {more} would make the conclusion surer than more {less}: a system’s mean has a standard deviation of "
-        f"{plain(spread[more], 4)} over other {more} and of {plain(spread[less], 4)} over other {less}."
+    sizes = (
+        f"a system’s mean has a standard deviation of {plain(spread[more], 4)} over other {more} and of "
+        f"{plain(spread[less], 4)} over other {less}"
     )
+    if spread[more] < SIMILAR * spread[less]:
+        return Finding(f"Judgments and topics limit the conclusion about equally: {sizes}.", "worlds")
+    text = f"More {more} would make the conclusion surer than more {less}: {sizes}."
     return Finding(text, "worlds")
 
 
