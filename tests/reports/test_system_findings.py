@@ -74,7 +74,7 @@ def test_two_systems_are_not_counted_in_pairs():
 
 
 @pytest.mark.parametrize(
-    "judgments, said",
+    ("judgments", "said"),
     [
         (0.066, "Judgments and topics limit the conclusion about equally: "),
         (0.2, "More judgments would make the conclusion surer than more topics: "),
