@@ -28,8 +28,8 @@ import judgewell
 from judgewell import tables
 from judgewell.cli import COMMANDS, app
 from judgewell.evaluation.measures import Measure, all_measures
-from judgewell.scaling.method import Method, choices
-from judgewell.scaling.methods import FAMILIES, OPTIONS, methods
+from judgewell.scaling.method import Method, form
+from judgewell.scaling.methods import FAMILIES, meaning, methods
 from judgewell.study.model import Study
 
 PARTS = ("Formula", "Use", "Traps")  # of a docstring, each behind its name
@@ -297,16 +297,16 @@ def method_page(method: type[Method], example: str) -> str:
     )
     kind = "by formula" if method.by_formula is not Method.by_formula else f"by resampling {method.draws_over}s"
     text = ["## Options", f"It takes {method.takes}. Its interval is made {kind}.", options_table(method)]
-    text += ["## Evidence", f"{method.evidence[:1].upper()}{method.evidence[1:]}."] if method.evidence else []
+    text += ["## Evidence", f"Measured: {method.evidence}."] if method.evidence else []
     return described(method, [*text, "## Source", method.source + ".", "## Example", shown])
 
 
 def options_table(method: type[Method]) -> str:
     rows = []
     for option in fields(method):
-        kind = ", ".join(f"`{word}`" for word in choices(method, option.name)) or str(option.type)
+        kind = ", ".join(f"`{word}`" for word in form(method, option.name).split("|"))
         default = "" if option.default is MISSING else f"`{option.default}`"
-        rows.append((f"`{option.name}`", OPTIONS[option.name], default, kind))
+        rows.append((f"`{option.name}`", meaning(method.name, option.name), default, kind))
     return table(("option", "meaning", "default", "takes"), rows) if rows else ""
 
 

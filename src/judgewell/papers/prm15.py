@@ -1,4 +1,4 @@
-"""Demeester, Aly, Hiemstra, Nguyen and Develder, Information Retrieval Journal 2016: the tables, and all items."""
+"""Demeester, Aly, Hiemstra, Nguyen and Develder, Information Retrieval Journal 2015: the tables, and all items."""
 
 from __future__ import annotations
 
@@ -285,9 +285,9 @@ ITEMS = (
 
 PAPER = Paper(
     "prm15",
-    "Predicting relevance based on assessor disagreement (IRJ 2016)",
+    "Predicting relevance based on assessor disagreement (IRJ 2015)",
     "Demeester, Aly, Hiemstra, Nguyen and Develder: Predicting relevance based on assessor disagreement: analysis "
-    "and practical applications for search evaluation. Information Retrieval Journal 19, 2016",
+    "and practical applications for search evaluation. Information Retrieval Journal 2015",
     ITEMS,
     read,
 )

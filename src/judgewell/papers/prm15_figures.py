@@ -1,4 +1,4 @@
-"""Demeester, Aly, Hiemstra, Nguyen and Develder, Information Retrieval Journal 2016: the figures."""
+"""Demeester, Aly, Hiemstra, Nguyen and Develder, Information Retrieval Journal 2015: the figures."""
 
 from __future__ import annotations
 

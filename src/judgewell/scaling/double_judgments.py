@@ -1,6 +1,6 @@
 """Double judgments counted: what a second assessor says of documents that a first one gave grade i.
 
-`both` counts every ordered pair of distinct assessors of a document (eq. 5 of Demeester et al. 2016); `first` counts
+`both` counts every ordered pair of distinct assessors of a document (eq. 5 of Demeester et al. 2015); `first` counts
 the first assessor against each later one (eq. 4), right where only chosen documents were judged again. A user finds
 relevant what they would give a grade of at least the threshold.
 """

@@ -1,4 +1,4 @@
-"""p(R|grade): the chance that a random user finds relevant what an assessor gave a grade (Demeester et al. 2016).
+"""p(R|grade): the chance that a random user finds relevant what an assessor gave a grade (Demeester et al. 2015).
 
 It is learnt from double judgments. Its interval speaks of other topics: documents of one topic are alike, so topics are
 the unit that is excluded.

@@ -180,7 +180,9 @@ class Mean(_GradedAverage):
 
     name = "mean"
     purpose = "the mean of a document's judgments, each first turned into its grade's gain"
-    evidence = "0–100 scores of trec8-s100 against NIST's labels: AUC .930, the best of seven methods"
+    evidence = (
+        "0–100 scores of trec8-s100 against NIST's labels: AUC (mean over topics) .930, the best of seven methods"
+    )
     middle = "mean"
 
     def ends(self, graded: pl.DataFrame, level: float) -> pl.DataFrame:
@@ -199,7 +201,7 @@ class Median(_GradedAverage):
 
     name = "median"
     purpose = "the median of a document's judgments, each first turned into its grade's gain"
-    evidence = "0–100 scores of trec8-s100 against NIST's labels: AUC .923 (mean: .930)"
+    evidence = "0–100 scores of trec8-s100 against NIST's labels: AUC (mean over topics) .923 (mean: .930)"
     middle = "median"
 
     def ends(self, graded: pl.DataFrame, level: float) -> pl.DataFrame:
@@ -219,7 +221,7 @@ class Majority(Graded):
 
     name = "majority"
     purpose = "the gain most of a document's judgments agree on"
-    evidence = "0–100 scores of trec8-s100 against NIST's labels: AUC .869 (mean: .930)"
+    evidence = "0–100 scores of trec8-s100 against NIST's labels: AUC (mean over topics) .869 (mean: .930)"
     source = "majority vote; gain profiles as in Järvelin and Kekäläinen, TOIS 2002"
     own_spread = True
     ties: Tied = "mean"

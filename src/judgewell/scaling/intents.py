@@ -1,4 +1,4 @@
-"""Judgments by intent: a topic means several things, and a document is judged for each (Demeester et al. 2016).
+"""Judgments by intent: a topic means several things, and a document is judged for each (Demeester et al. 2015).
 
 Judgments carry the extra column `intent`. Assessors who find a document useless for all intents say so once, with the
 word for none; here that becomes an explicit 0 for each of the topic's intents.

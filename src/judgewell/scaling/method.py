@@ -114,6 +114,20 @@ def choices(method: type[Method], option: str) -> tuple[str, ...]:
     return get_args(hint) if get_origin(hint) is Literal else ("true", "false") if hint is bool else ()
 
 
+def form(method: type[Method], option: str) -> str:
+    """What an option takes, as help writes it: `median|mean`, `NUMBER`, `NUMBER|auto`, `TEXT`."""
+    hint = _hints(method)[option]
+    union = get_origin(hint) in (Union, types.UnionType)
+    parts = [part for part in get_args(hint) if part is not types.NoneType] if union else []
+    return "|".join(choices(method, option) or [word for part in parts or [hint] for word in _words(part)])
+
+
+def _words(hint: Any) -> tuple[str, ...]:
+    if get_origin(hint) is Literal:
+        return get_args(hint)
+    return ("NUMBER",) if hint in (int, float) else ("TEXT",) if hint is str else ("LIST",)
+
+
 def flags(method: type[Method]) -> frozenset[str]:
     """The options that are true or false."""
     return frozenset(name for name, hint in _hints(method).items() if hint is bool)

@@ -22,7 +22,7 @@ from judgewell.scaling import (
     ratio,
     two_way,
 )
-from judgewell.scaling.method import Method, build, choices, spelled
+from judgewell.scaling.method import Method, build, form, spelled
 from judgewell.stats.footing import offset_of
 
 if TYPE_CHECKING:
@@ -37,7 +37,7 @@ FAMILIES = {  # importing a module makes its methods known
 
 FORMER = {"level-ratios": "grade-ratios", "levels": "grades"}  # names of methods and of their options before 0.2
 
-# What the options of methods mean; an option has the same meaning wherever its name occurs.
+# What the options of methods mean, wherever their name occurs; MEANINGS has the exceptions.
 OPTIONS = {
     "offset": "added to every value before its logarithm is taken; by default 1 where the scale holds 0, else nothing",
     "bound": "the excluded upper end of a bounded magnitude scale",
@@ -62,7 +62,7 @@ OPTIONS = {
     "estimate": "whether both judgments of a pair of assessors serve as truth, or the first only",
     "weight": "whether pairs of judgments or documents count equally",
     "graded": "graded preferences: each is one win (once), or a weak one part of a win (share)",
-    "prior": "where smoothed probabilities, or strengths, are drawn to, or how strongly",
+    "prior": "what smoothing moves probabilities towards: how frequent grades are (marginal), or equal ones (uniform)",
     "grades": "all values of the scale, where some do not occur in the data",
     "split": "a column with the kind of topic; probabilities are then estimated for each kind",
     "use": "what predicts relevance: all votes, their mean, or the first",
@@ -73,6 +73,9 @@ OPTIONS = {
     "weighted": "weight each pair of documents by its number of answers",
     "of": "which gains to combine",
     "scaled": "divide each of them by its topic's maximum first",
+}
+MEANINGS = {
+    ("bradley-terry", "prior"): "how strongly strengths are drawn together: a number, 0 (maximum likelihood), or auto",
 }
 
 
@@ -155,15 +158,18 @@ def listing() -> str:
     return "\n".join(lines)
 
 
+def meaning(method: str, option: str) -> str:
+    """What an option of a method is for."""
+    return MEANINGS.get((method, option)) or OPTIONS.get(option, "")
+
+
 def explained(name: str) -> str:
     """A method's own help: what it is for, its options with their values and meanings, and its source."""
     method = type(named(name))
     rows = []
     for option, value in method().options().items():
         flag = f"--{option.replace('_', '-')}"
-        words = "|".join(choices(method, option))
-        meaning = OPTIONS.get(option, "")
-        rows.append(f"  {flag} {words or spelled(value)}\n      {meaning} [default: {spelled(value)}]")
+        rows.append(f"  {flag} {form(method, option)}\n      {meaning(name, option)} [default: {spelled(value)}]")
     return "\n".join(
         [
             f"Usage: judgewell scale {method.takes.upper()} --method {method.name} [OPTIONS]\n",

@@ -29,7 +29,7 @@ from judgewell.scaling.uncertainty import Draws, with_interval
 from judgewell.scaling.votes import VoteModel, vote_model
 from judgewell.stats.arrays import Floats, Ints
 
-DEMEESTER = "Demeester, Aly, Hiemstra, Nguyen and Develder, Information Retrieval Journal 2016"
+DEMEESTER = "Demeester, Aly, Hiemstra, Nguyen and Develder, Information Retrieval Journal 2015"
 MIN_DOCUMENTS = 20  # fewer doubly judged documents do not show how far votes can be trusted
 
 

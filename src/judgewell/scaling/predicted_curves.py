@@ -19,7 +19,7 @@ from judgewell.tables import RUNS, check
 
 def topic_bootstrap(tally: Tallies, generator: np.random.Generator, draws: int = 300) -> Floats:
     """p(R|grade) for topics drawn with replacement, all judgments of a topic as often as it is drawn: draws x grades,
-    NaN where a draw holds no judgment of a grade (Demeester et al. 2016, Fig. 2)."""
+    NaN where a draw holds no judgment of a grade (Demeester et al. 2015, Fig. 2)."""
     relevant, judged = tally.by_topic()
     if len(judged) < 2:
         raise DataError(

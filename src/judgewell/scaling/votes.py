@@ -6,7 +6,7 @@ documents, the best linear predictor of another assessor's "relevant" is
 
     mu + (M r)' (M + (diag(pi) - P)/n)^-1 (x - pi),
 
-r being 1 for relevant grades and mu = pi'r. With one vote it is p(R|grade) (Demeester et al. 2016); with two grades it
+r being 1 for relevant grades and mu = pi'r. With one vote it is p(R|grade) (Demeester et al. 2015); with two grades it
 is the posterior mean (a + k)/(a + b + n) of the beta-binomial model. It is computed in the directions of
 diag(pi)^-1/2 M diag(pi)^-1/2, in each of which n votes are shrunken by n e/(1 + (n - 1) e), e the agreement of two
 assessors there.

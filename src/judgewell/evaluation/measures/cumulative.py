@@ -149,7 +149,7 @@ class ExpectedRel(CG):
     """
 
     name: ClassVar[str] = "ExpectedRel"
-    source: ClassVar[str] = "Demeester et al., Information Retrieval Journal 18, 2015"
+    source: ClassVar[str] = "Demeester et al., Information Retrieval Journal 2015"
 
     def credit(self, gains: Array) -> Array:
         return unjudged_as_zero(gains)
