@@ -201,7 +201,7 @@ class Median(_GradedAverage):
 
     name = "median"
     purpose = "the median of a document's judgments, each first turned into its grade's gain"
-    evidence = "0–100 scores of trec8-s100 against NIST's labels: AUC (mean over topics) .923 (mean: .930)"
+    evidence = "trec8-s100 against NIST's labels: AUC (mean over topics) .923 (mean: .930)"
     middle = "median"
 
     def ends(self, graded: pl.DataFrame, level: float) -> pl.DataFrame:
@@ -221,7 +221,7 @@ class Majority(Graded):
 
     name = "majority"
     purpose = "the gain most of a document's judgments agree on"
-    evidence = "0–100 scores of trec8-s100 against NIST's labels: AUC (mean over topics) .869 (mean: .930)"
+    evidence = "trec8-s100 against NIST's labels: AUC (mean over topics) .869 (mean: .930)"
     source = "majority vote; gain profiles as in Järvelin and Kekäläinen, TOIS 2002"
     own_spread = True
     ties: Tied = "mean"

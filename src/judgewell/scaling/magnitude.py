@@ -278,7 +278,7 @@ class Magnitude(_Normalised):
     name = "magnitude"
     purpose = "each unit's magnitudes moved to the topic's geometric mean, then the median per document"
     source = TURPIN
-    evidence = "0–100 scores of trec8-s100 against NIST's labels: AUC (mean over topics) .913, with average=log-mean .923 (mean: .930)"
+    evidence = "trec8-s100 against NIST's labels: AUC (mean over topics) .913, with average=log-mean .923 (mean: .930)"
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -63,7 +63,7 @@ class TwoWayModel(Scores):
     purpose = (
         "magnitudes as unit offset times document value, fitted at once: better where units hold different documents"
     )
-    evidence = "0–100 scores of trec8-s100 against NIST's labels: AUC (mean over topics) .924 (mean: .930)"
+    evidence = "trec8-s100 against NIST's labels: AUC (mean over topics) .924 (mean: .930)"
     source = "least squares on logs; logarithmic least squares of Bozóki, Fülöp and Rónyai 2010 within units"
     components: Components = "error"
 
