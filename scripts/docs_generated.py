@@ -398,7 +398,7 @@ read too. The names that `judgewell` itself exports stay as they are between ver
 def python_page() -> dict[str, str]:
     """What judgewell exports."""
     text = ["# Python", PYTHON_INTRO]
-    for name in sorted(judgewell._HOMES):
+    for name in sorted(judgewell._HOMES, key=str.swapcase):  # functions before the class
         text += definition(getattr(judgewell, name), f"judgewell.{name}", 2)
     return {"reference/python.md": page(text)}
 
