@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import doctest
+import random
 
 import polars as pl
 import pytest
 from agreement_studies import made_study
+from polars.testing import assert_frame_equal
 
 import judgewell
 from judgewell.analysis import agree as module
@@ -77,3 +79,46 @@ def test_a_table_in_the_place_of_the_flag_pairs_is_refused() -> None:
     table = pl.DataFrame({"topic": ["1"], "left": ["a"], "right": ["b"], "preferred": ["left"]})
     with pytest.raises(InputError, match=r"pairs is True or False, not a DataFrame; give the pairs as the first arg"):
         judgewell.agree(pairs=table)  # type: ignore[arg-type]
+
+
+COMPARING = {
+    "reliability": ("alpha", "alpha_by_topic", "disagreement", "fleiss_kappa", "fleiss_kappa_by_topic"),
+    "assessors": ("against_the_rest", "assessor_tau", "assessor_tau_mean", "cohen_kappa_mean", "weighted_kappa_mean"),
+    "stability": ("document_stability", "split_halves"),
+    "unusual assessors": ("unusual_assessors",),
+    "people and machines": ("machine_alpha",),
+}
+
+
+def test_known_documents_count_in_no_comparison_of_assessors() -> None:
+    draw = random.Random(3)
+    who = [f"a{number}" for number in range(6)]
+    rows = [("t", f"d{doc}", one, draw.choice([doc % 4, 0, 1, 2, 3]), None) for doc in range(24) for one in who]
+    rows += [("t", doc, one, value, doc) for doc, value in (("H", 3), ("N", 0)) for one in who for _ in range(4)]
+    table = pl.DataFrame(
+        rows, schema=["topic", "doc", "assessor", "value", "known"], orient="row", infer_schema_length=None
+    )
+    machine = {"llm": table.select("topic", "doc", gain="value").unique(["topic", "doc"], maintain_order=True)}
+    asked = {"section": list(COMPARING), "kind": "ordinal", "machine": machine}
+    whole = judgewell.agree(table, **asked)
+    rest = judgewell.agree(table.filter(pl.col("known").is_null()), **asked)
+    for name in (name for names in COMPARING.values() for name in names):
+        assert_frame_equal(whole[name], rest[name])
+
+
+def test_known_pairs_count_in_no_comparison_of_assessors() -> None:
+    draw = random.Random(4)
+    who = [f"a{number}" for number in range(6)]
+    sides = ["left", "right", "same"]
+    rows = [("t", f"d{doc}", f"d{doc + 1}", one, draw.choice(sides), None, None) for doc in range(24) for one in who]
+    rows += [("t", "H", "N", one, "left", "H", "N") for one in who]
+    names = ["topic", "left", "right", "assessor", "preferred", "left_known", "right_known"]
+    table = pl.DataFrame(rows, schema=names, orient="row", infer_schema_length=None)
+    asked = {"section": ["pairs", "unusual assessors"]}
+    whole, rest = (
+        judgewell.agree(table, **asked),
+        judgewell.agree(table.filter(pl.col("left_known").is_null()), **asked),
+    )
+    tables = ("same_pair_agreement", "same_pair_agreement_by_topic", "repeated_pairs", "pairs_by_assessor")
+    for name in (*tables, "unusual_assessors"):
+        assert_frame_equal(whole[name], rest[name])

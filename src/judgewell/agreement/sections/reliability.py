@@ -15,8 +15,8 @@ FEW_VALUES = 20  # kappa is for scales of few values; with more it only counts c
 
 
 def few_values(evidence: Evidence) -> pl.DataFrame:
-    """The judgments, where they have few enough values for kappa."""
-    frame = evidence.checked
+    """The judgments that assessors are compared by, where they have few enough values for kappa."""
+    frame = evidence.compared_judgments()
     distinct = frame["value"].n_unique()
     if distinct > FEW_VALUES:
         raise DataError(f"kappa needs a scale of at most {FEW_VALUES} values; the judgments hold {distinct}")
@@ -61,8 +61,9 @@ def _alpha(evidence: Evidence, get: Get) -> pl.DataFrame:
 
 def _commonest(evidence: Evidence) -> tuple[float, float]:
     """The value given most often, and its share of the judgments."""
-    counts = evidence.checked["value"].value_counts(sort=True).sort("count", "value", descending=True)
-    return float(counts["value"][0]), counts["count"][0] / evidence.checked.height
+    values = evidence.compared_judgments()["value"]
+    counts = values.value_counts(sort=True).sort("count", "value", descending=True)
+    return float(counts["value"][0]), counts["count"][0] / len(values)
 
 
 @SECTION.table("Agreement between assessors, by topic", columns=f"topic {_COLUMNS}")
@@ -70,7 +71,7 @@ def alpha_by_topic(evidence: Evidence, get: Get) -> pl.DataFrame:
     """Krippendorff’s α within each topic, with 95 % intervals; none where all values of a topic are equal."""
     frame, metric, words, removed = evidence.comparable()[0]
     table = alpha.krippendorff_alpha(frame, metric, by=("topic",), removed=removed).with_columns(values=pl.lit(words))
-    ends = evidence.checked.group_by("topic").agg(low=pl.col("value").min(), high=pl.col("value").max())
+    ends = evidence.compared_judgments().group_by("topic").agg(low=pl.col("value").min(), high=pl.col("value").max())
     equal = dict(ends.filter(pl.col("low") == pl.col("high")).select("topic", "low").iter_rows())
     constant = pl.col("topic").is_in(list(equal))  # what an offset leaves of them would be noise
     reason = pl.format("no variation: all values are {}", pl.col("topic").replace_strict(equal, default=None))

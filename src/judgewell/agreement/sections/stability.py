@@ -32,15 +32,15 @@ def _fewer(table: pl.DataFrame) -> str | None:
 
 
 def _split_values(evidence: Evidence) -> pl.DataFrame:
-    """The values that can be split into parts: where a unit's offset takes most of what its values say, no part is
-    independent of the rest, and parts agree although assessors do not."""
+    """The values that can be split into parts, without known documents. Where a unit's offset takes most of what its
+    values say, no part is independent of the rest, and parts agree although assessors do not."""
     footing = evidence.footing
     if 2 * footing.removed > footing.judgments.height:
         raise DataError(
             f"{footing.judgments.height} judgments less the offsets of {footing.removed} units leave too little to "
             "compare parts of them; it needs units with more documents"
         )
-    return footing.judgments
+    return evidence.without_known_documents()
 
 
 def _halves(table: pl.DataFrame) -> str | None:
@@ -98,4 +98,4 @@ def partition_stability(evidence: Evidence, get: Get) -> pl.DataFrame:
     if not has(evidence.pairs, "partition"):
         raise DataError("stability over partitions needs pairs with a column 'partition'")
     score = evidence.score or stability.share_preferred
-    return stability.partition_stability(given(evidence.pairs, "pairs"), score, seed=evidence.seed)
+    return stability.partition_stability(evidence.compared_pairs(), score, seed=evidence.seed)
