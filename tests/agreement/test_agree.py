@@ -122,3 +122,37 @@ def test_known_pairs_count_in_no_comparison_of_assessors() -> None:
     tables = ("same_pair_agreement", "same_pair_agreement_by_topic", "repeated_pairs", "pairs_by_assessor")
     for name in (*tables, "unusual_assessors"):
         assert_frame_equal(whole[name], rest[name])
+
+
+def _labels(grades: str) -> pl.DataFrame:
+    gains = [float(grade) for grade in grades]
+    return pl.DataFrame({"topic": "t", "doc": [f"d{place}" for place in range(len(gains))], "gain": gains})
+
+
+def test_labels_0_and_1_are_not_compared_by_number_with_labels_of_more_grades() -> None:
+    sets = {"two": _labels("0101"), "four": _labels("0312")}
+    agreement = judgewell.agree(labels=sets, section=["label sets"])
+    reason = agreement.not_analysed["label sets, label_alpha"]
+    assert "two has grades 0 and 1 only and four has higher ones" in reason
+    assert "label sets, label_kappa" in agreement.not_analysed
+    assert "concordance" in agreement.tables
+    more = judgewell.agree(labels=sets | {"other": _labels("0013")}, section=["label sets"])
+    assert more["label_kappa"].select("first", "second").rows() == [("four", "other")]
+
+
+@pytest.mark.parametrize(
+    ("spread", "words"),
+    [
+        (0, "limit of 0.8, single judgments are reliable"),
+        (0.9, "tentative conclusions (0.667), not"),
+        (3, "are below the"),
+    ],
+)
+def test_alpha_comes_with_what_its_customary_limits_say(spread: float, words: str) -> None:
+    rows = [("t", f"d{doc}", who, doc % 5 + spread * (doc % 3 - 1) * side) for doc in range(30) for who, side in SIDES]
+    table = pl.DataFrame(rows, schema=["topic", "doc", "assessor", "value"], orient="row")
+    agreement = judgewell.agree(table, section=["reliability"], kind="interval")
+    assert words in agreement.findings[0]
+
+
+SIDES = (("a", 1), ("b", -1), ("c", 0))

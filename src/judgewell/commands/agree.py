@@ -77,7 +77,7 @@ def agree(judgments: str, labels: tuple[str, ...], verbose: bool, output: str | 
     with notes() as noted, progress("analysing") as show, executing(*where) as executor:
         agreement = measure(judgments, labels, progress=show, executor=executor, **options)
         if output:
-            named = {**options, "judgments": judgments, "labels": labels, "output": output}
+            named = {**options, "judgments": judgments, "labels": labels}
             _write(agreement, Path(output), named, noted)
         if options["section"] or verbose:
             _print_tables(agreement)

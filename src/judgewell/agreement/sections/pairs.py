@@ -7,6 +7,7 @@ import polars as pl
 from judgewell.agreement import pair_agreement
 from judgewell.agreement.evidence import Evidence
 from judgewell.agreement.section import OPEN, PAIRED, Get, Section
+from judgewell.agreement.sections.reliability import verdict
 from judgewell.text import agrees, count, counted, interval, percent, plain
 
 
@@ -19,7 +20,8 @@ def _same_pair(table: pl.DataFrame) -> str:
         unnamed = "; the data name no assessors"
     return (
         f"Two {agreeing} ({percent(row['expected'])} by chance{unnamed}): "
-        f"Krippendorff’s α = {plain(row['alpha'])}{around} over {counted(row['pairs'], 'pair')}."
+        f"Krippendorff’s α = {plain(row['alpha'])}{around} over {counted(row['pairs'], 'pair')}. "
+        f"{verdict(row['alpha'])}."
     )
 
 

@@ -10,6 +10,7 @@ from judgewell.agreement.section import JUDGED, OPEN, Get, Section
 from judgewell.errors import DataError
 from judgewell.text import counted, interval, percent, plain
 
+RELIABLE, TENTATIVE = 0.8, 0.667  # Krippendorff's customary limits of alpha
 MOSTLY = 2 / 3  # of the judgments at one value leave little that could agree or not
 FEW_VALUES = 20  # kappa is for scales of few values; with more it only counts coincidences
 
@@ -23,6 +24,16 @@ def few_values(evidence: Evidence) -> pl.DataFrame:
     return frame
 
 
+def verdict(alpha: float) -> str:
+    """What an α says of single judgments, by the limits that Krippendorff calls customary."""
+    if alpha >= RELIABLE:
+        return f"By the customary limit of {RELIABLE:g}, single judgments are reliable"
+    if alpha >= TENTATIVE:
+        limits = f"tentative conclusions ({TENTATIVE:g}), not firm ones ({RELIABLE:g})"
+        return f"By the customary limits, single judgments allow {limits}"
+    return f"Single judgments are below the customary limits ({RELIABLE:g}; {TENTATIVE:g} for tentative conclusions)"
+
+
 def _alpha_finding(table: pl.DataFrame) -> list[str] | None:
     """The first row is the one that fits the scale; a warning where most judgments have one value."""
     row = table.row(0, named=True)
@@ -32,7 +43,8 @@ def _alpha_finding(table: pl.DataFrame) -> list[str] | None:
     values = "the values as given" if row["values"] == "as given" else row["values"]
     sentence = (
         f"Krippendorff’s α between assessors is {plain(row['alpha'])}{around} over "
-        f"{counted(row['documents'], 'document')} (1 is perfect, 0 is chance; {row['metric']} metric on {values})."
+        f"{counted(row['documents'], 'document')} (1 is perfect, 0 is chance; {row['metric']} metric on {values}). "
+        f"{verdict(row['alpha'])}{'' if row['alpha'] >= RELIABLE else '; for gains, split-half reliability matters'}."
     )
     if row["share_of_commonest"] < MOSTLY:
         return [sentence]

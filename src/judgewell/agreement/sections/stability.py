@@ -57,14 +57,6 @@ def _halves(table: pl.DataFrame) -> str | None:
 SECTION = Section("stability", "how many judgments, judges and partitions are enough", "use", order=58, needs=(WORK,))
 
 
-@SECTION.table("How many judgments are enough", finding=_fewer, columns="judgments tau_q1 tau_median tau_q3 orders")
-def document_stability(evidence: Evidence, get: Get) -> pl.DataFrame:
-    """τ-b between averages of some random judgments of each document and averages of all (quartiles over 20 random
-    orders). The average is that of the gains: the median of magnitudes, the mean of other values, unless the method is
-    another. Part and whole share judgments, so read it with the split halves."""
-    return stability.document_stability(_split_values(evidence), average=evidence.average, seed=evidence.seed)
-
-
 @SECTION.table(
     "Split-half reliability",
     finding=_halves,
@@ -81,6 +73,14 @@ def split_halves(evidence: Evidence, get: Get) -> pl.DataFrame:
     """Correlation within topics between documents’ means from two random halves of their judgments (mean over 50
     splits), and what it implies for more judgments (Spearman–Brown)."""
     return stability.split_halves(_split_values(evidence), seed=evidence.seed)
+
+
+@SECTION.table("How many judgments are enough", finding=_fewer, columns="judgments tau_q1 tau_median tau_q3 orders")
+def document_stability(evidence: Evidence, get: Get) -> pl.DataFrame:
+    """τ-b between averages of some random judgments of each document and averages of all (quartiles over 20 random
+    orders). The average is that of the gains: the median of magnitudes, the mean of other values, unless the method is
+    another. Part and whole share judgments, so read it with the split halves."""
+    return stability.document_stability(_split_values(evidence), average=evidence.average, seed=evidence.seed)
 
 
 @SECTION.table("How many judges are enough to place the grades", shown=FILE)

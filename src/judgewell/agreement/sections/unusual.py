@@ -29,7 +29,8 @@ def _named(table: pl.DataFrame) -> str:
     named = ", ".join(f"{who} ({why})" for who, why in shown.select("assessor", "why").iter_rows())
     more = f" and {count(flagged.height - MOST_NAMED)} more" if flagged.height > MOST_NAMED else ""
     some = f"{count(flagged.height)} of {everybody} {agrees(flagged.height, 'deserves', 'deserve')}"
-    return f"{some} a second look: {named}{more}. A flag is a reason to look, not proof."
+    look = "The table unusual_assessors has the reasons. A flag is a reason to look, not proof."
+    return f"{some} a second look: {named}{more}. {look}"
 
 
 SECTION = Section(
