@@ -156,3 +156,22 @@ def test_alpha_comes_with_what_its_customary_limits_say(spread: float, words: st
 
 
 SIDES = (("a", 1), ("b", -1), ("c", 0))
+
+
+def test_findings_say_what_their_numbers_mean() -> None:
+    judgments, _ = made_study(positive=False, drift=0.3)
+    zeros = judgments.with_columns(value=pl.when(pl.col("doc") == "d0").then(0).otherwise(pl.col("value").abs() * 30))
+    sections = ["position", "scale", "stability", "assessors"]
+    said = "\n".join(judgewell.agree(zeros, kind="interval", section=sections).findings)
+    assert "Documents shown later in a unit got higher values: a document’s rank within the unit rises by" in said
+    assert "% are 0 and" in said
+    assert "other multiples of 10" in said
+    assert "(Spearman–Brown; 1 is perfect)" in said
+
+
+def test_labels_of_other_topics_are_named_in_the_reason() -> None:
+    rows = [("q", "a", "b", who, "left") for who in "uvw"]
+    pairs = pl.DataFrame(rows, schema=["topic", "left", "right", "assessor", "preferred"], orient="row")
+    labels = pl.DataFrame({"topic": ["other", "other"], "doc": ["a", "b"], "gain": [1.0, 0.0]})
+    reason = judgewell.agree(pairs, {"x": labels}, section=["pairs"]).not_analysed["pairs, preferences_against_grades"]
+    assert "topic q has preferences, topic other labels" in reason

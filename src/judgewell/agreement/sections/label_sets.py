@@ -47,9 +47,10 @@ def _binary_and_graded(sets: Mapping[str, pl.DataFrame]) -> tuple[list[str], lis
 def _alpha_finding(table: pl.DataFrame) -> str:
     row = table.row(0, named=True)
     around = f" {interval(row['low'], row['high'])}" if row["low"] is not None else ""
+    whom = f"; the interval is for {row['speaks_for']}" if row["speaks_for"] else ""
     return (
         f"Krippendorff’s α of {counted(row['label_sets'], 'label set')} is {plain(row['alpha'])}{around} over "
-        f"{counted(row['documents'], 'document')} (ordinal)."
+        f"{counted(row['documents'], 'document')} (ordinal{whom})."
     )
 
 
@@ -170,5 +171,5 @@ def label_coverage(evidence: Evidence, get: Get) -> pl.DataFrame:
 
 @SECTION.table("Label sets against each other, by topic")
 def concordance_by_topic(evidence: Evidence, get: Get) -> pl.DataFrame:
-    """The same within each topic."""
+    """How two sets order the documents of each topic: alike, in opposite order, or tied in one of them (unknown)."""
     return label_sets.concordance_by_topic(_all_sets(evidence))

@@ -61,7 +61,8 @@ SECTION = Section(
 
 @SECTION.table("Agreement between assessors", finding=_alpha_finding, columns=_COLUMNS, shown=OPEN)
 def _alpha(evidence: Evidence, get: Get) -> pl.DataFrame:
-    """Krippendorff’s α with its 95 % interval; the first row fits the scale."""
+    """Krippendorff’s α with its 95 % interval, by the metric that fits the scale; magnitudes have a second row, of the
+    values as given."""
     # The values that fit the scale with their interval, then values as given.
     commonest, share = _commonest(evidence)
     table = pl.concat(

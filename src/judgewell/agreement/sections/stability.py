@@ -8,7 +8,7 @@ from judgewell.agreement import stability
 from judgewell.agreement.evidence import Evidence, given, has
 from judgewell.agreement.section import FILE, WORK, Get, Section
 from judgewell.errors import DataError
-from judgewell.text import counted, plain
+from judgewell.text import count, counted, plain
 
 SETTLED = 0.9  # the rank correlation with all judgments from which on a ranking is called settled
 
@@ -47,10 +47,12 @@ def _halves(table: pl.DataFrame) -> str | None:
     row = table.row(0, named=True)
     if row["reliability"] is None:
         return None
+    short = row["for_90"] is not None and row["for_90"] > row["judgments"]
+    more = f"; 0.9 needs {count(row['for_90'])} judgments per document" if short else ""
     return (
         f"Gains from one random half of the judgments correlate with those from the other half at "
         f"{plain(row['correlation'])}; for all {plain(row['judgments'])} judgments per document this implies a "
-        f"reliability of {plain(row['reliability'])} (Spearman–Brown)."
+        f"reliability of {plain(row['reliability'])} (Spearman–Brown; 1 is perfect){more}."
     )
 
 
