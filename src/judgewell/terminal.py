@@ -62,7 +62,9 @@ def prose(text: str, first: str = "", other: str = "") -> str:
     import textwrap
 
     width = min(LONGEST, shutil.get_terminal_size((LONGEST, 24)).columns)
-    return textwrap.fill(text, width, initial_indent=first, subsequent_indent=other, break_on_hyphens=False)
+    whole = text.replace(" %", "\N{NO-BREAK SPACE}%")  # no line begins with the sign
+    lines = textwrap.fill(whole, width, initial_indent=first, subsequent_indent=other, break_on_hyphens=False)
+    return lines.replace("\N{NO-BREAK SPACE}%", " %")
 
 
 def text_table(header: Sequence[str], rows: Sequence[Sequence[str]], left: int = 1) -> str:

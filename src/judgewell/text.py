@@ -18,7 +18,7 @@ SHARES = frozenset(
         "macro_agree", "macro_disagree", "macro_unknown", "zeros", "tens", "fives", "accuracy", "pooled", "strict",
         "half", "lenient", "perfect", "chance_perfect", "chance_share", "touched_share", "best", "judged", "power",
         "most_used_share", "changed_share", "agreement", "top_jaccard", "top_share", "observed", "above",
-        "unjudged",
+        "unjudged", "alike",
     }
 )  # fmt: skip
 # Columns of one table whose numbers are on one scale: they have equally many decimals.

@@ -25,16 +25,29 @@ def test_a_reversed_assessor_is_named_with_the_reason() -> None:
     assert agreement.findings[0].startswith("1 of 8 assessors deserves a second look: c (reversed). ")
     row = agreement["unusual_assessors"].row(0, named=True)
     assert (row["assessor"], row["why"]) == ("c", "reversed")
-    assert row["reason"].startswith("τ = −")
+    assert row["reason"] == "ordered 5 of 95 pairs of documents as the others do (5 %; usually 92 %)"
     (usual,) = agree(judged(None), section=["unusual assessors"], kind="ordinal").findings
     assert usual == "None of 8 assessors is unusual in speed, variety of answers and comments, or ranking of documents."
+
+
+def test_who_gives_one_answer_but_for_known_documents_is_constant() -> None:
+    constant = pl.when(pl.col("assessor") == "c").then(2).otherwise("value")
+    ends = {f"k{number}": ("N", 0) if number % 2 else ("H", 3) for number in range(6)}
+    known = pl.DataFrame(
+        [("t", doc, who, value, h_or_n) for who in "abcdefgh" for doc, (h_or_n, value) in ends.items()],
+        schema=["topic", "doc", "assessor", "value", "known"],
+        orient="row",
+    )
+    table = pl.concat([judged(None).with_columns(value=constant, known=pl.lit(None, pl.String)), known])
+    flagged = agree(table, section=["unusual assessors"], kind="ordinal")["unusual_assessors"]
+    assert flagged.filter(why="constant")["assessor"].to_list() == ["c"]
 
 
 def test_one_pair_of_documents_does_not_make_an_assessor_reversed() -> None:
     ends = pl.col("doc").is_in(["d0", "d15"])
     one_pair = judged("c").with_columns(topic=pl.when(ends).then("topic").otherwise("doc"))
     table = agree(one_pair, section=["unusual assessors"], kind="ordinal")["unusual_assessors"]
-    assert table.filter(assessor="c").select("tau", "why").row(0) == (-1.0, None)
+    assert table.filter(assessor="c").select("alike", "why").row(0) == (0.0, None)
 
 
 def test_constant_assessors_are_named_even_where_half_of_all_are_constant() -> None:

@@ -131,6 +131,8 @@ def test_a_folder_holds_every_table_and_how_they_were_made(judgewell):
     record = json.loads(Path("out/agreement.meta.json").read_text())
     assert record["options"]["replicates"] == 50
     assert list(record["inputs"]) == ["j.csv", "expert.qrels"]
+    judgewell("agree", "j.csv", "expert.qrels", "--replicates", "50", "-o", "again")
+    assert Path("again/agreement.meta.json").read_bytes() == Path("out/agreement.meta.json").read_bytes()
     judgewell("agree", "j.csv", "other=expert.qrels", "--against", "expert", "--section", "grades", "-o", "named")
     assert json.loads(Path("named/agreement.meta.json").read_text())["inputs"] == record["inputs"]
     assert record["not analysed"]["transitivity"] == {"all": "needs pairs with a preference"}

@@ -44,6 +44,14 @@ def test_magnitudes_become_qrels_whose_ratios_are_the_judges(judgewell):
     assert record["options"]["topic_mean"] == "judgments"
 
 
+def test_the_record_does_not_depend_on_where_results_are_written(judgewell):
+    Path("elsewhere").mkdir()
+    for where in ("g.csv", "elsewhere/h.csv"):
+        judgewell("scale", "m.csv", "--method", "magnitude", "-o", where, "--draws-to", f"{where}.draws.parquet")
+    for ending in ("", ".meta.json", ".draws.parquet"):
+        assert Path(f"g.csv{ending}").read_bytes() == Path(f"elsewhere/h.csv{ending}").read_bytes()
+
+
 def test_preferences_become_a_gains_table_with_intervals(judgewell):
     code, _, _ = judgewell("scale", "p.csv", "--method", "bradley-terry", "--prior", "0.5", "-o", "g.parquet")
     assert code == 0

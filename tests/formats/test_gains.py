@@ -114,7 +114,9 @@ def test_qrels_of_subtopics_are_refused_with_what_their_second_field_may_mean(tm
     ):
         read_gains(path)
     path.write_text("51 0 a 1\n51 0 a 0\n")
-    with pytest.raises(InputError, match=r"keep one row for each topic and doc$"):
+    with pytest.raises(
+        InputError, match=r"keep one row for each topic and doc; if each line is a judgment by another person"
+    ):
         read_gains(path)
 
 

@@ -76,6 +76,39 @@ def test_too_few_spare_judgments_have_no_interval() -> None:
         assert Mean().interval(frame)["low"].null_count() == 4
 
 
+@pytest.mark.parametrize("ends", [None, (0.0, 10.0)])
+def test_judgments_that_all_agree_do_not_show_their_spread(ends: tuple[float, float] | None) -> None:
+    """A document with one judgment must not have an interval of hardly any width because the others agree."""
+    number = np.array([*np.repeat(np.arange(20), 3), 20])
+    with pytest.warns(JudgewellWarning, match="the 40 second or further judgments of documents all equal the first"):
+        interval = mean_interval(judged(number % 3 + 0.1, number), "value", 0.95, ends)
+    assert interval["low"].null_count() == interval["high"].null_count() == 21
+
+
+def test_at_the_ends_of_the_scale_agreeing_judgments_have_the_interval_of_a_share() -> None:
+    number = np.repeat(np.arange(20), 3)
+    interval = mean_interval(judged(number % 2 * 1.0, number), "value", 0.95, (0.0, 1.0))
+    assert (interval["high"] - interval["low"]).min() > 0.5  # type: ignore[operator]
+
+
+@pytest.mark.parametrize(("spread", "equal"), [(0.35, 0.6), (0.8, 0.3)])
+def test_coarse_answers_most_of_which_are_equal(spread: float, equal: float) -> None:
+    """Whole numbers without ends; of 60 documents 20 have one judgment, the others two."""
+    held, ties = [], []
+    for seed in range(40):
+        rng = np.random.default_rng([11, seed])
+        mean = rng.uniform(1, 6, 60)
+        number = np.repeat(np.arange(60), np.where(np.arange(60) < 20, 1, 2))
+        values = np.round(mean[number] + spread * rng.normal(size=len(number)))
+        interval = mean_interval(judged(values, number, "interval"), "value", 0.95).sort("doc")
+        truth = np.round(mean[:, None] + spread * rng.normal(size=(60, 2000))).mean(axis=1)
+        held.append((interval["low"].to_numpy() <= truth) & (truth <= interval["high"].to_numpy()))
+        ties.append((values[20::2] == values[21::2]).mean())
+    assert np.mean(ties) == pytest.approx(equal, abs=0.1)
+    held_by_count = np.array(held)[:, :20].mean(), np.array(held)[:, 20:].mean()
+    assert held_by_count == pytest.approx((0.95, 0.95), abs=0.03)
+
+
 def test_the_prior_of_variances_is_limmas() -> None:
     """Variances of a scaled inverse chi-square prior with 8 degrees of freedom and variance 2."""
     rng = np.random.default_rng(1)

@@ -10,11 +10,11 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from judgewell.errors import DataError
+from judgewell.errors import DataError, JudgewellWarning
 from judgewell.scaling import magnitude
 from judgewell.scaling.graph import component_numbers
 from judgewell.scaling.ratio import log_ratio_fit
-from judgewell.scaling.two_way import TwoWay, two_way
+from judgewell.scaling.two_way import TwoWay, TwoWayModel, two_way
 
 
 def judgments_of(log: np.ndarray, shown: np.ndarray) -> pl.DataFrame:
@@ -134,3 +134,10 @@ def test_units_that_share_no_document_are_refused_or_scaled_alone() -> None:
     fit = two_way(judgments, components="separate")
     assert component_numbers(fit.documents, fit.labels).tolist() == [1, 1, 2, 2]
     assert np.exp(fit.d) == pytest.approx([1.0, 2.0, 3.0, 12.0])
+
+
+def test_magnitudes_that_agree_exactly_have_no_interval() -> None:
+    log = np.log([[1.0, 2.0, 4.0], [2.0, 4.0, 8.0], [3.0, 6.0, 12.0]])
+    with pytest.warns(JudgewellWarning, match="or these agree exactly"):
+        gains = TwoWayModel().interval(judgments_of(log, np.ones_like(log, dtype=bool)))
+    assert gains["low"].null_count() == gains.height == 3

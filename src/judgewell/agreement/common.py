@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 import polars as pl
 
-from judgewell.errors import DataError, InputError
+from judgewell.errors import DataError, InputError, note
 from judgewell.tables import GAINS, JUDGMENTS, PAIRS, check
 
 DOCUMENT = ["topic", "doc"]
@@ -76,6 +76,18 @@ def check_columns(frame: pl.DataFrame, by: Sequence[str]) -> None:
             raise InputError(
                 f"there is no column {name!r} to split by", cure=f"the columns are {', '.join(frame.columns)}"
             )
+
+
+def without_known(frame: pl.DataFrame) -> pl.DataFrame:
+    """Judgments without known documents, or pairs without known pairs: assessors must order those to pass a check, so
+    they agree on them. Every table that compares assessors, or says how reliable their answers are, leaves them out."""
+    names = [name for name in ("known", "left_known", "right_known") if name in frame.columns]
+    known = frame.select(pl.all_horizontal(pl.col(names).is_not_null()) if names else pl.lit(False)).to_series()
+    if not known.any() or known.all():
+        return frame
+    what = "pairs" if "left" in frame.columns else "documents"
+    note(f"known {what}, which every assessor had to order to pass, are excluded from comparisons of assessors")
+    return frame.filter(~known)
 
 
 def each_group(frame: pl.DataFrame, by: Sequence[str]) -> Iterator[tuple[dict[str, Any], pl.DataFrame]]:

@@ -96,7 +96,7 @@ class Evidence:
 
         Each comes with its metric, what the values are in words, and how many offsets were removed from them.
         """
-        raw = (_without_known(self.checked), "ratio", "as given", 0)
+        raw = (self.compared_judgments(), "ratio", "as given", 0)
         try:
             fitting = (self.without_known_documents(), self.kind.metric, self.footing.words, self.footing.removed)
         except DataError as reason:  # without units or assessors the modulus cannot be removed
@@ -150,7 +150,15 @@ class Evidence:
 
     def without_known_documents(self) -> pl.DataFrame:
         """The judgments without known documents, on the common footing."""
-        return _without_known(self.footed)
+        return common.without_known(self.footed)
+
+    def compared_judgments(self) -> pl.DataFrame:
+        """The judgments as given that comparisons of assessors use: without known documents."""
+        return common.without_known(self.checked)
+
+    def compared_pairs(self) -> pl.DataFrame:
+        """The pairs that comparisons of assessors use: without known pairs."""
+        return common.without_known(given(self.pairs, "pairs"))
 
     def against_labels(self, analysis: Callable[[pl.DataFrame], pl.DataFrame]) -> pl.DataFrame:
         """One analysis against each label set, below each other; sets that do not allow it are reported."""
@@ -190,11 +198,3 @@ def given(frame: pl.DataFrame | None, name: str = "judgments") -> pl.DataFrame:
 def has(frame: pl.DataFrame | None, column: str) -> bool:
     """Whether a table is there with any value in a column."""
     return frame is not None and column in frame.columns and frame[column].null_count() < frame.height
-
-
-def _without_known(frame: pl.DataFrame) -> pl.DataFrame:
-    """The judgments without known documents: assessors must order those to pass, so they agree on them."""
-    if "known" not in frame.columns or frame["known"].null_count() in (0, frame.height):
-        return frame
-    note("known documents, which every assessor had to order to pass, are excluded from comparisons of assessors")
-    return frame.filter(pl.col("known").is_null())

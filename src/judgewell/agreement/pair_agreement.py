@@ -104,6 +104,12 @@ def preferences_against_grades(pairs: Any, grades: Any) -> pl.DataFrame:
         upper=pl.max_horizontal("one_grade", "other_grade"),
         chosen=chosen,
     )
+    if unlabelled.height == frame.height:
+        one, other = frame["topic"][0], labels["topic"][0]
+        raise DataError(
+            f"no preference is between two documents with labels: topics and documents differ (topic {one} has "
+            f"preferences, topic {other} labels)"
+        )
     if compared.is_empty():
         raise DataError("no preference is between two documents with different labels")
     counts = [

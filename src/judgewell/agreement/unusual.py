@@ -16,7 +16,7 @@ import numpy as np
 import polars as pl
 
 from judgewell.errors import DataError, collect_notes
-from judgewell.text import counted, percent
+from judgewell.text import count, counted, percent
 
 LEAST = 6  # judgments before anything is said of somebody
 FASTER = 4  # times faster than usual is too fast
@@ -52,7 +52,8 @@ class Person:
     judgments: int
     seconds: float | None  # median active time before any revision
     same: float | None  # share of the commonest answer
-    tau: float | None  # order against the others'
+    alike: float | None  # share of the pairs of documents, ties apart, that are ordered as the others order them
+    tau: float | None  # 2 alike − 1 (Goodman and Kruskal's γ)
     known_failed: int
     known_of: int
     evidence: tuple[Reason, ...]
@@ -69,6 +70,7 @@ class Usual:
 
     seconds: float | None
     same: float | None
+    alike: float | None
     tau: float | None
     known: float | None
     checks: float | None
@@ -84,6 +86,8 @@ def people(
     `judgments` has topic, doc, assessor, scale, value, comparable (values that can be compared between assessors)
     and first (the active seconds before any revision); `pairs` has topic, left, right, assessor, preferred and first;
     either may have comment. `verdicts` has assessor, check, passed and attempt.
+    Where failed units are among them, known documents and pairs say much about who is careless; where everybody had to
+    order those to pass, leave them out.
     """
     checks = _NO_CHECKS if verdicts is None else verdicts
     facts = _facts(judgments, pairs).join(_checked(checks), on="assessor", how="full", coalesce=True)
@@ -236,6 +240,7 @@ def _usual(facts: pl.DataFrame) -> Usual:
     return Usual(
         seconds,
         _usual_same(enough.filter(pl.col("same") < 1)),
+        None if tau is None else (1 + tau) / 2,
         tau,
         share("known_failed", "known_of"),
         share("failed", "of"),
@@ -275,6 +280,7 @@ def _person(row: dict[str, object], usual: Usual) -> Person:
         int(number["judgments"]),
         _or_none(number["seconds"]),
         _or_none(number["same"]),
+        _or_none((1 + number["tau"]) / 2),
         _or_none(number["tau"]),
         int(number["known_failed"]),
         int(number["known_of"]),
@@ -310,18 +316,23 @@ def _one_comment(number: dict[str, float]) -> Reason | None:
 
 def _order(number: dict[str, float], usual: Usual) -> Reason | None:
     tau, error = number["tau"], number["error"]
-    if usual.tau is None or np.isnan(tau) or not error > 0:
+    if usual.tau is None or usual.alike is None or np.isnan(tau) or not error > 0:
         return None
     pairs = int(number["pairs"])
     if pairs < LEAST_PAIRS and _chance(int(number["disagree"]), pairs, 0.5) > SIGN:
         return None
-    on = counted(pairs, "pair")
-    sentence = f"τ = {tau:.2f} with the others' order, on {on} of documents (usually {usual.tau:.2f})"
+    alike = int(number["agree"]) / pairs
     if tau / error <= AGAINST:
-        return Reason("reversed", sentence.replace("-", "−"), tau, usual.tau, pairs)
+        return Reason("reversed", _ordered(number, usual), alike, usual.alike, pairs)
     if tau < usual.tau / 2 and (tau - usual.tau) / error <= UNLIKE:
-        return Reason("unlike the others", sentence.replace("-", "−"), tau, usual.tau, pairs)
+        return Reason("unlike the others", _ordered(number, usual), alike, usual.alike, pairs)
     return None
+
+
+def _ordered(number: dict[str, float], usual: Usual) -> str:
+    agree, pairs = int(number["agree"]), int(number["pairs"])
+    share = f"{percent(agree / pairs, 0)}; usually {percent(usual.alike, 0)}"
+    return f"ordered {count(agree)} of {counted(pairs, 'pair')} of documents as the others do ({share})"
 
 
 def _failures(number: dict[str, float], usual: Usual) -> list[Reason | None]:
@@ -348,7 +359,7 @@ def _in_sum(number: dict[str, float], usual: Usual) -> Reason | None:
     if usual.tau is None or usual.order is None or number["judgments"] < LEAST or not number["error"] > 0:
         return None
     signs = [(number["tau"] - usual.tau) / number["error"] / usual.order]
-    reasons = [f"τ = {number['tau']:.2f} with the others' order (usually {usual.tau:.2f})".replace("-", "−")]
+    reasons = [_ordered(number, usual)]
     if usual.pace is not None and usual.seconds and number["seconds"] > 0:
         signs.append(float(np.log(number["seconds"] / usual.seconds)) / usual.pace)
         reasons.append(f"median of {number['seconds']:.1f} s per answer (usually {usual.seconds:.1f} s)")

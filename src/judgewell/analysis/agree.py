@@ -151,7 +151,7 @@ def agree(
     >>> agreement
     Agreement: 5 tables in 1 section
     - Krippendorff’s α between assessors is 0.815 over 3 documents (1 is perfect, 0 is chance; ordinal
-      metric on the values as given).
+      metric on the values as given). By the customary limit of 0.8, single judgments are reliable.
     >>> agreement["alpha"]["judgments"].item()
     9
     """

@@ -22,8 +22,10 @@ from judgewell.assessors.arrays import ANYWHERE, Crowd, crowd_of
 from judgewell.assessors.people import make_people
 from judgewell.assessors.population import Population
 from judgewell.assessors.synthetic_tables import done_again, judged_units
+from judgewell.comparison.correlation import spearman
 from judgewell.errors import InputError
 from judgewell.executors import Executor
+from judgewell.scaling.uncertainty import wilson
 from judgewell.stats.arrays import Bools, Floats, Ints
 from judgewell.study.design.chance import generator
 
@@ -121,7 +123,7 @@ def expected_value(
         hits = [one.better for one in studies if one.better is not None]
         passed = float(np.mean([one.passed for one in studies])) / topics
         low, high = np.quantile(correlations, [0.025, 0.975])
-        better, better_low, better_high = _wilson(sum(hits), len(hits))
+        better, better_low, better_high = _share(sum(hits), len(hits))
         rows.append(
             {
                 "design": str(design),
@@ -166,7 +168,7 @@ def _study(task: tuple[Alternative, int, int], documents: int, topics: int, crow
         relevance = topic_relevances(documents, crowd.population, world)
         gains, used = _gains(design, units, relevance, crowd, chance)
         passed += used
-        correlations.append(_spearman(gains, relevance[KNOWN:]))
+        correlations.append(_correlation(gains, relevance[KNOWN:]))
         ranked = [relevance[KNOWN:] + world.normal(0, noise, documents) for noise in (2.0, 2.4)]
         true += [_ndcg(one, answers.share(relevance[KNOWN:])) for one in ranked]
         seen += [_ndcg(one, gains) for one in ranked]
@@ -286,19 +288,14 @@ def _ndcg(ranking: Floats, gains: Floats) -> float:
     return float(gains[np.argsort(-ranking)[:DEPTH]] @ discount) / best if best else 0.0
 
 
-def _spearman(first: Floats, second: Floats) -> float:
-    from scipy.stats import rankdata
-
-    if np.ptp(first) == 0:
-        return 0.0  # gains that tell no documents apart say nothing about the truth
-    return float(np.corrcoef(rankdata(first), rankdata(second))[0, 1])
+def _correlation(gains: Floats, truth: Floats) -> float:
+    """Spearman's rho; 0 where gains tell no documents apart and so say nothing about the truth."""
+    return 0.0 if np.ptp(gains) == 0 else float(spearman(gains, truth))
 
 
-def _wilson(hits: int, total: int, z: float = 1.96) -> tuple[float, float, float]:
+def _share(hits: int, total: int) -> tuple[float, float, float]:
     """A share with its 95 % interval."""
     if not total:
-        return float("nan"), float("nan"), float("nan")
-    share = hits / total
-    middle = (share + z * z / (2 * total)) / (1 + z * z / total)
-    half = z * sqrt(share * (1 - share) / total + z * z / (4 * total**2)) / (1 + z * z / total)
-    return share, middle - half, middle + half
+        return np.nan, np.nan, np.nan
+    low, high = wilson(np.array(hits / total), np.array(float(total)), 0.95)
+    return hits / total, float(low), float(high)

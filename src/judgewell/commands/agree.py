@@ -77,7 +77,7 @@ def agree(judgments: str, labels: tuple[str, ...], verbose: bool, output: str | 
     with notes() as noted, progress("analysing") as show, executing(*where) as executor:
         agreement = measure(judgments, labels, progress=show, executor=executor, **options)
         if output:
-            named = {**options, "judgments": judgments, "labels": labels, "output": output}
+            named = {**options, "judgments": judgments, "labels": labels}
             _write(agreement, Path(output), named, noted)
         if options["section"] or verbose:
             _print_tables(agreement)
@@ -103,7 +103,7 @@ def _write(agreement: Agreement, folder: Path, options: dict[str, Any], noted: l
 def _print_tables(agreement: Agreement) -> None:
     """Each section's tables but those that only files hold."""
     from judgewell.agreement.section import FILE
-    from judgewell.terminal import frame_text
+    from judgewell.terminal import frame_text, prose
 
     for outcome in agreement.outcomes:
         if not outcome.results:
@@ -113,7 +113,9 @@ def _print_tables(agreement: Agreement) -> None:
             print(f"  ({text})")
         for result in outcome.results:
             if result.table.shown != FILE and result.frame.height:
-                print(f"\n{result.table.title} ({result.table.name})\n{frame_text(result.visible, most=MOST_ROWS)}")
+                print(f"\n{result.table.title} ({result.table.name})")
+                print(prose(result.table.caption))
+                print(frame_text(result.visible, most=MOST_ROWS))
     if agreement.not_analysed:
         print("\nNOT ANALYSED")
     for name, reason in agreement.not_analysed.items():

@@ -93,13 +93,10 @@ def executing(cluster: str | None, processes: int | None) -> AbstractContextMana
     return executor_at(cluster, processes)
 
 
-def without_place(options: Mapping[str, Any]) -> dict[str, Any]:
-    """The options that a record holds: where the work was done changes nothing of a result."""
-    return {name: value for name, value in options.items() if name not in ("cluster", "processes")}
-
-
 where_option = click.option(
-    "--where", multiple=True, help="Keep only rows with one of these values in a column: grade=1,2; pilot= for none."
+    "--where",
+    multiple=True,
+    help="Keep only rows with these values in a column: grade=1,2; known= for rows without one.",
 )
 
 kind_option = click.option(

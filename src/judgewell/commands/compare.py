@@ -15,7 +15,6 @@ from judgewell.commands.common import (
     executing,
     kind_option,
     reading_options,
-    without_place,
 )
 
 if TYPE_CHECKING:
@@ -114,7 +113,7 @@ def _write(comparison: Comparison, output: str, options: dict[str, Any], collect
     from judgewell.formats.provenance import provenance, write_record, write_result
 
     tables = comparison.tables
-    record = provenance("compare", without_place(options), comparison.inputs, collected)
+    record = provenance("compare", options, comparison.inputs, collected)
     main = next(name for name in ("sets", "pairs", "systems") if name in tables)
     if output == "-":
         sys.stdout.write(tables[main].write_csv())

@@ -48,7 +48,7 @@ def replay(study: str, answers: str, output: str | None, chart: str | None, stri
 
             save(result.chart(), chart)
         if output:
-            options = {"study": study, "from": answers, "output": output, **dict(sorted(given.items()))}
+            options = {"study": study, "from": answers, **dict(sorted(given.items()))}
             options["simulated"] = options.pop("systems")
             write_result(result.table, output, provenance("replay", options, [study, answers], collected))
         print(result)

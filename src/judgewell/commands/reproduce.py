@@ -95,8 +95,7 @@ def _make(context: click.Context, paper: Paper, chosen: Any, asked: Asked, outpu
             for number, outcome in enumerate(made_items(paper, chosen, asked, executor), 1):
                 outcomes.append(outcome)
                 show(number, len(chosen))
-        unrecorded = ("output", "listing", "cluster", "processes")
-        options = {name: value for name, value in context.params.items() if name not in unrecorded}
+        options = {name: value for name, value in context.params.items() if name != "listing"}
         record = provenance("reproduce", options, asked.files, collected)
         record["items"] = {
             one.item.number: {

@@ -19,7 +19,6 @@ from judgewell.commands.common import (
     reading_options,
     refuse_unwritable,
     where_option,
-    without_place,
 )
 from judgewell.errors import InputError
 
@@ -128,7 +127,7 @@ def scale(
         gains = gains_of(chosen, table, **how, executor=executor)
         tables = chosen.tables(table)
         sources = [*files, given["intents"]] if given["intents"] else files
-        options = {**without_place(context.params), "method": str(chosen), **chosen.options()}
+        options = {**context.params, "method": str(chosen), **chosen.options()}
         record = provenance("scale", options, sources, collected)
         if draws_to:
             _write_draws(draws_on(executor, chosen, table, given["draws"], given["seed"]), draws_to, record)

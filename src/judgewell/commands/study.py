@@ -196,7 +196,7 @@ def _draw(
     with notes(False) as collected:
         documents = population(open_runs(runs), read_gains(labels))
         pool = draw(documents, budget, seed)
-        options = {"for_machine": labels, "runs": runs, "budget": budget, "seed": seed, "output": output}
+        options = {"for_machine": labels, "runs": runs, "budget": budget, "seed": seed}
         write_result(pool, output, provenance("design", options, [labels, *runs], collected))
     topics = pool["topic"].n_unique()
     print(

@@ -57,9 +57,10 @@ def read_gains(
             "there is no judgment in it", cure="a line is: topic 0 document grade", file=path or "the gains"
         )
     try:
-        return without_negatives(_without_repeats(frame, place), negative, path)
+        frame = _without_repeats(frame, place)
     except InputError as error:
-        raise _of_subtopics(error, contents.data if contents else b"") from None
+        raise _with_cures(error, contents.data if contents else b"") from None
+    return without_negatives(frame, negative, path)
 
 
 def read_intents(
@@ -106,16 +107,17 @@ def _note_unused(columns: Mapping[str, str] | None, place: Place) -> None:
         )
 
 
-def _of_subtopics(error: InputError, contents: bytes) -> InputError:
-    """The error, and what may be meant where qrels judge a document several times: their second field tells."""
+def _with_cures(error: InputError, contents: bytes) -> InputError:
+    """The error, and what may be meant where a file of labels holds several for a document: judgments by several
+    people, or by subtopic, as the second field of qrels tells."""
     fields = [line.split() for line in contents.split(b"\n")] if error.line else []
     seconds = sorted({line[1].decode("utf-8", "replace") for line in fields if len(line) == len(QRELS)})
-    if len(seconds) < 2:
-        return error
-    also = (
-        f"where the second field ({', '.join(seconds[:3])}, …) counts subtopics, use measures by intent such as "
-        "alpha_nDCG@10, or keep the lines of one subtopic"
-    )
+    also = "if each line is a judgment by another person, make gains of them first (judgewell scale)"
+    if len(seconds) > 1:
+        also = (
+            f"where the second field ({', '.join(seconds[:3])}, …) counts subtopics, use measures by intent such as "
+            "alpha_nDCG@10, or keep the lines of one subtopic"
+        )
     return InputError(error.problem, cure=f"{error.cure}; {also}", file=error.file, line=error.line)
 
 
@@ -150,11 +152,17 @@ def _without_repeats(frame: pl.DataFrame, place: Place) -> pl.DataFrame:
     """Rows that are there twice to the letter count once, with a note; contradictions are refused."""
     if not frame.select(GAINS.key).is_duplicated().any():
         return frame
-    kept = frame.with_row_index("row of the file").unique(subset=frame.columns, keep="first", maintain_order=True)
-    lines = place.of_rows(kept["row of the file"]).lines
-    checked = check(kept.drop("row of the file"), GAINS, file=place.file, lines=lines)
-    place.note(f"{len(frame) - len(kept)} of {len(frame)} rows repeat another row exactly; each counts once")
-    return checked
+    kept, place = without_copies(frame, place)
+    return check(kept, GAINS, file=place.file, lines=place.lines)
+
+
+def without_copies(frame: pl.DataFrame, place: Place) -> tuple[pl.DataFrame, Place]:
+    """The rows without those that repeat another to the letter, with a note, and where they come from."""
+    first = pl.struct(frame.get_columns(), eager=True).is_first_distinct()
+    if first.all():
+        return frame, place
+    place.note(f"{len(frame) - int(first.sum())} of {len(frame)} rows repeat another row exactly; each counts once")
+    return frame.filter(first), place.of_rows(first.arg_true())
 
 
 def without_negatives(frame: pl.DataFrame, negative: str, path: str | None = None) -> pl.DataFrame:

@@ -17,7 +17,7 @@ from judgewell.formats.crowd_exports import Columns, read_export, recognised, re
 from judgewell.formats.delimited import NUMBER, Layout, first_line
 from judgewell.formats.files import matching, stem
 from judgewell.formats.frames import Contents, load
-from judgewell.formats.gains import without_negatives
+from judgewell.formats.gains import without_copies, without_negatives
 from judgewell.formats.long_form import ROW, STAR, one_judgment_a_row
 from judgewell.formats.trec import read_qrels
 from judgewell.formats.words import settled
@@ -346,13 +346,23 @@ def _refuse_names(columns: Columns, place: Place, example: str) -> None:
 
 
 def _grades(contents: Contents, words: Columns | None, table: Table, columns: Columns) -> tuple[pl.DataFrame, Place]:
-    """The lines of qrels as judgments; grades below 0 are no judgments."""
+    """The lines of qrels as judgments; grades below 0 are no judgments.
+
+    Where a document has different grades, every line is a judgment, by somebody who is not named. Where all its lines
+    are equal in the whole file, they are copies of one label and count once, as in a file of labels.
+    """
     place = contents.place
     _refuse_other("this is the qrels (topic, 0, document, grade) export, which holds", "judgments", table, place)
     _refuse_names(columns, place, "topic=1,doc=3,value=4")
-    place.note("the qrels are read as judgments, one a line; qrels do not name assessors")
     frame, place = settled(read_qrels(contents.path, contents.data), GAINS, words, place)
     checked = check(frame, GAINS, file=contents.path, lines=place.lines, once=False)
+    grades = checked.select(*GAINS.key, "gain").unique()
+    lines = "one a line"
+    if grades.height > grades.select(GAINS.key).n_unique():
+        lines = "one a line, and lines with the same topic and document as judgments by different people"
+    else:
+        checked, place = without_copies(checked, place)
+    place.note(f"the qrels are read as judgments, {lines}; qrels do not name assessors")
     judged = without_negatives(checked, "unjudged", contents.path)
     return judged.select("topic", "doc", value="gain"), place.of_rows((checked["gain"] >= 0).arg_true())
 

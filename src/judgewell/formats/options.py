@@ -14,6 +14,7 @@ from judgewell.formats.delimited import Layout
 from judgewell.formats.gains import read_gains
 from judgewell.formats.words import is_number, parse_words
 from judgewell.tables import TABLES, check_names
+from judgewell.text import counted
 
 SEPARATORS = {"comma": ",", "tab": "\t", "\\t": "\t", "semicolon": ";", "bar": "|", "space": " "}
 
@@ -69,8 +70,11 @@ def kept_where(table: pl.DataFrame, where: str | Iterable[str]) -> pl.DataFrame:
             keep = cells.cast(pl.String).is_in(values)
         keep = keep.fill_null(False) | (cells.is_null() if "" in values else False)
         if not keep.any():
-            there = ", ".join("nothing" if one is None else str(one) for one in cells.unique().sort().head(8))
-            raise DataError(f"no row has {asked}; there are {there}")
+            there = ", ".join(str(one) for one in cells.drop_nulls().unique().sort().head(8)) or "no values"
+            empty = (
+                f", and {counted(cells.null_count(), 'row')} without a value ({column}=)" if cells.null_count() else ""
+            )
+            raise DataError(f"no row has {asked}; there are {there}{empty}")
         if not keep.all():
             note(Information(f"{int(keep.sum())} of {len(table)} rows are used: those with {asked}"))
         table = table.filter(keep)

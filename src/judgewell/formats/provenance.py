@@ -1,6 +1,7 @@
 """Every result knows how it was made: a small JSON beside a file, or inside it for Parquet.
 
-It holds nothing that changes from run to run, so the same command on the same files writes the same bytes.
+It holds nothing that changes from run to run, nor where results are written or work is done, so the same command on the
+same files writes the same bytes, wherever it writes them.
 """
 
 from __future__ import annotations
@@ -22,6 +23,7 @@ if TYPE_CHECKING:
 
     import polars as pl
 
+PLACES = ("output", "draws_to", "chart", "cluster", "processes")  # options that change nothing of a result
 WORTH_A_THREAD = 16 << 20  # bytes; a few hundredths of a second
 
 
@@ -33,12 +35,12 @@ def provenance(
 ) -> dict[str, Any]:
     """The record of one result: command, version, options with their defaults, hashes of the inputs, what was noted.
 
-    `inputs` are files, or what `digests` has found of them.
+    Options that only name places are left out. `inputs` are files, or what `digests` has found of them.
     """
     return {
         "command": command,
         "judgewell": __version__,
-        "options": dict(options),
+        "options": {name: value for name, value in options.items() if name not in PLACES},
         "inputs": dict(inputs) if isinstance(inputs, Mapping) else digests(inputs),
         "notes": list(notes),
     }

@@ -59,12 +59,14 @@ def machines(table: pl.DataFrame) -> Finding:
 
 def checks(table: pl.DataFrame) -> Finding:
     """How often checks failed at the first attempt (table checks)."""
-    worst = table.sort("share", "check", descending=[True, False]).row(0, named=True)
-    failed, attempts = int(table["failed at first"].sum()), int(table["first attempts"].sum())
-    text = f"{percent(failed / attempts) if attempts else '0 %'} of first attempts failed a check"
-    if failed:
-        text += f", most often the {worst['check']} ({percent(worst['share'])} of its first attempts)"
-    return Finding(text + ".", "checks")
+    failed = table.filter(pl.col("failed at first") > 0).sort("share", "check", descending=[True, False])
+    if failed.is_empty():
+        return Finding("No check failed at the first attempt.", "checks")
+    rates = [
+        f"{row['check']} {percent(row['share'])} (of {count(row['first attempts'])})"
+        for row in failed.iter_rows(named=True)
+    ]
+    return Finding(f"First attempts that failed, by check: {listing(rates, most=6)}.", "checks")
 
 
 def given(sources: Sources) -> Finding:

@@ -1,7 +1,8 @@
 """Intervals of documents' means that borrow the spread of judgments from all documents, so that few judgments suffice.
 
 Two judgments of a document say little about their own spread; two judgments each of many documents say much. Both
-intervals here are missing where all documents together have fewer than MIN_SPARE judgments beyond their first.
+intervals here are missing where all documents together have fewer than MIN_SPARE judgments beyond their first, and
+where no document has two different ones: equal judgments do not show how far others would spread.
 """
 
 from __future__ import annotations
@@ -15,6 +16,8 @@ from judgewell.stats.arrays import Floats
 from judgewell.stats.resampling import check_level
 
 MIN_SPARE = 5
+ROUNDING = 1e-12  # of the largest value: a mean may miss its equal values by so much
+FEW_EQUAL = 0.05  # of the documents may have equal judgments only, by chance or rounding
 MEDIAN_SPREAD = {1: 1.0, 2: 1.0, 3: 1.3460, 4: 1.1935, 5: 1.4341}  # variance of n normals' median over their mean's
 Ends = tuple[float, float]
 
@@ -31,6 +34,11 @@ def mean_interval(frame: pl.DataFrame, column: str, level: float, ends: Ends | N
             f"documents have {spare} second or further judgments in all, fewer than the {MIN_SPARE} that show how far "
             "judgments spread, so low and high are missing; collect more"
         )
+    elif _show_no_spread(documents, values, ends):
+        note(
+            f"the {spare} second or further judgments of documents all equal the first, so they do not show how far "
+            "judgments spread, and low and high are missing"
+        )
     elif ends is None:
         low, high = moderated(documents, values, level)
     else:
@@ -43,10 +51,20 @@ def mean_interval(frame: pl.DataFrame, column: str, level: float, ends: Ends | N
 
 
 def _moments(documents: Documents, values: Floats) -> tuple[Floats, Floats]:
-    """Each document's mean and its sum of squared deviations."""
+    """Each document's mean and its sum of squared deviations, which is 0 where all its values are equal."""
     means = documents.means(values)
-    squares = np.bincount(documents.number, (values - means[documents.number]) ** 2, len(means))
+    away = values - means[documents.number]
+    away[np.abs(away) <= ROUNDING * np.abs(values).max(initial=0.0)] = 0.0
+    squares = np.bincount(documents.number, away**2, len(means))
     return means, squares.astype(np.float64)
+
+
+def _show_no_spread(documents: Documents, values: Floats, ends: Ends | None = None) -> bool:
+    """Whether all documents' judgments are equal, and not all at the ends of the scale, where `bounded` takes the
+    spread of yes and no."""
+    means, squares = _moments(documents, values)
+    inside = ~np.isin(means[documents.counts > 1], () if ends is None else ends)
+    return not squares.any() and bool(inside.any())
 
 
 def bounded(documents: Documents, values: Floats, level: float, ends: Ends) -> tuple[Floats, Floats]:
@@ -95,7 +113,7 @@ def few_medians(documents: Documents, logs: Floats, level: float) -> tuple[Float
     so many normal values spreads more than their mean (MEDIAN_SPREAD); NaN for more."""
     count = documents.counts
     low = high = np.full(len(count), np.nan)
-    if (count - 1).sum() >= MIN_SPARE:
+    if (count - 1).sum() >= MIN_SPARE and not _show_no_spread(documents, logs):
         spread = np.sqrt([MEDIAN_SPREAD.get(int(one), np.nan) for one in count])
         ends, middle = moderated(documents, logs, level), documents.medians(logs)
         half = (ends[1] - ends[0]) / 2 * spread
@@ -105,18 +123,21 @@ def few_medians(documents: Documents, logs: Floats, level: float) -> tuple[Float
 
 def variance_prior(variances: Floats, freedom: Floats) -> tuple[float, float]:
     """d₀ (infinite where variances differ no more than by chance) and s₀² of the scaled inverse chi-square that
-    variances with these degrees of freedom come from; variances of 0 count as a hundred-thousandth of the median."""
+    variances with these degrees of freedom come from; variances of 0 count as a hundred-thousandth of the median.
+
+    Where more than FEW_EQUAL of them are 0, as with coarse answers, logarithms do not describe them, and the pooled
+    variance holds for all."""
     from scipy.special import digamma, polygamma
 
-    middle = float(np.median(variances))
-    floor = 1e-5 * (middle if middle > 0 else float(variances.mean()))
-    if floor <= 0:
-        return np.inf, 0.0
+    pooled = float((variances * freedom).sum() / freedom.sum())
+    if np.mean(variances == 0) > FEW_EQUAL:
+        return np.inf, pooled
+    floor = 1e-5 * float(np.median(variances))
     half = freedom / 2
     e = np.log(np.maximum(variances, floor)) - digamma(half) + np.log(half)
     extra = float(e.var(ddof=1) - polygamma(1, half).mean()) if len(e) > 1 else 0.0
     if extra <= 0:
-        return np.inf, float((variances * freedom).sum() / freedom.sum())
+        return np.inf, pooled
     prior = 2 * _trigamma_inverse(extra)
     return prior, float(np.exp(e.mean() + digamma(prior / 2) - np.log(prior / 2)))
 

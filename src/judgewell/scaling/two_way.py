@@ -20,6 +20,8 @@ from judgewell.scaling.numbers import documents_of, groups_of
 from judgewell.scaling.uncertainty import Draws, with_log_interval
 from judgewell.stats.two_way import TwoWayFit
 
+EXACT = 1e-9  # an error of logarithms so small is a rounding: judgments that agree exactly show no spread
+
 
 @dataclass(frozen=True)
 class TwoWay(TwoWayFit):
@@ -79,7 +81,8 @@ class TwoWayModel(Scores):
 
     def by_formula(self, table: Any, level: float) -> pl.DataFrame:
         fit = self.fit(table)
-        gains = with_log_interval(self._gains(fit), fit.d, fit.standard_errors, level)
+        errors = np.where(fit.sigma > EXACT, fit.standard_errors, np.nan)
+        gains = with_log_interval(self._gains(fit), fit.d, errors, level)
         return component_gains(gains, fit.labels, self.components)
 
     def from_draws(self, table: Any, drawn: Draws, level: float) -> pl.DataFrame:

@@ -211,7 +211,7 @@ def with_log_interval(gains: pl.DataFrame, centre: Floats, errors: Floats, level
     if len(without):
         note(
             f"{len(without)} of {len(gains)} documents have no interval (low and high are missing): the estimate "
-            f"needs every judgment they have ({listed(without)}); collect more"
+            f"needs every judgment they have, or these agree exactly ({listed(without)}); collect more"
         )
     return with_interval(gains, np.exp(centre - half), np.exp(centre + half))
 

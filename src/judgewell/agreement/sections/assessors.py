@@ -17,7 +17,10 @@ def _rest_finding(table: pl.DataFrame) -> str | None:
     tau = table["tau_b"].drop_nulls().drop_nans()
     if not len(tau):
         return None
-    return f"The median assessor’s ranking of documents agrees with that of the others at τ-b = {plain(tau.median())}."
+    return (
+        "The median assessor’s ranking of documents agrees with that of the others at τ-b = "
+        f"{plain(tau.median())} (1 is the same ranking, 0 is no relation)."
+    )
 
 
 SECTION = Section(

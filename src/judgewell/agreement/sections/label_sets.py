@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+
 import polars as pl
 
 from judgewell.agreement import alpha, confusion, kappa, label_sets
@@ -10,7 +12,7 @@ from judgewell.agreement.evidence import Evidence
 from judgewell.agreement.machines import FEW_GRADES
 from judgewell.agreement.section import LABELS, OPEN, Get, Need, Section
 from judgewell.errors import DataError, note
-from judgewell.text import counted, interval, plain
+from judgewell.text import agrees, counted, interval, listing, plain
 
 
 def _all_sets(evidence: Evidence) -> dict[str, pl.DataFrame]:
@@ -26,12 +28,29 @@ def _graded(evidence: Evidence, purpose: str) -> dict[str, pl.DataFrame]:
     return evidence.graded
 
 
+def _refuse_two_scales(sets: Mapping[str, pl.DataFrame], purpose: str) -> None:
+    """Labels 0 and 1 beside labels with higher grades: a 1 does not mean the same in both."""
+    binary, graded = _binary_and_graded(sets)
+    if binary and graded:
+        raise DataError(
+            f"{purpose} needs label sets on one scale; {listing(binary)} {agrees(len(binary), 'has', 'have')} grades "
+            f"0 and 1 only and {listing(graded)} {agrees(len(graded), 'has', 'have')} higher ones, so equal numbers do "
+            "not mean equal grades; the table concordance compares how they rank documents"
+        )
+
+
+def _binary_and_graded(sets: Mapping[str, pl.DataFrame]) -> tuple[list[str], list[str]]:
+    binary = [name for name, labels in sets.items() if labels["gain"].is_in([0.0, 1.0]).all()]
+    return binary, [name for name in sets if name not in binary]
+
+
 def _alpha_finding(table: pl.DataFrame) -> str:
     row = table.row(0, named=True)
     around = f" {interval(row['low'], row['high'])}" if row["low"] is not None else ""
+    whom = f"; the interval is for {row['speaks_for']}" if row["speaks_for"] else ""
     return (
         f"Krippendorff’s α of {counted(row['label_sets'], 'label set')} is {plain(row['alpha'])}{around} over "
-        f"{counted(row['documents'], 'document')} (ordinal)."
+        f"{counted(row['documents'], 'document')} (ordinal{whom})."
     )
 
 
@@ -98,6 +117,7 @@ def concordance(evidence: Evidence, get: Get) -> pl.DataFrame:
 def label_alpha(evidence: Evidence, get: Get) -> pl.DataFrame:
     """Krippendorff’s α (ordinal) with every label set as an assessor, with its 95 % interval."""
     sets = _graded(evidence, "alpha over label sets")
+    _refuse_two_scales(sets, "alpha over label sets")
     used = {name: sorted(labels["gain"].unique().to_list()) for name, labels in sets.items()}
     if len({(grades[0], grades[-1]) for grades in used.values()}) > 1:
         ranges = ", ".join(f"{name} {grades[0]:g} to {grades[-1]:g}" for name, grades in used.items())
@@ -114,10 +134,16 @@ def label_alpha(evidence: Evidence, get: Get) -> pl.DataFrame:
 )
 def label_kappa(evidence: Evidence, get: Get) -> pl.DataFrame:
     """Cohen’s κ and κ with quadratic weights over the documents that both sets label, with 95 % intervals for other
-    documents."""
+    documents. Labels 0 and 1 are not compared with labels that have more grades."""
     sets = _graded(evidence, "kappa")
+    on_one_scale = [{name: sets[name] for name in names} for names in _binary_and_graded(sets) if len(names) > 1]
+    if not on_one_scale:
+        _refuse_two_scales(sets, "kappa")
     unweighted, weighted = (
-        kappa.kappa_between(sets, weights, replicates=evidence.replicates, seed=evidence.seed)
+        pl.concat(
+            kappa.kappa_between(some, weights, replicates=evidence.replicates, seed=evidence.seed)
+            for some in on_one_scale
+        )
         for weights in ("none", "quadratic")
     )
     return unweighted.with_columns(
@@ -145,5 +171,5 @@ def label_coverage(evidence: Evidence, get: Get) -> pl.DataFrame:
 
 @SECTION.table("Label sets against each other, by topic")
 def concordance_by_topic(evidence: Evidence, get: Get) -> pl.DataFrame:
-    """The same within each topic."""
+    """How two sets order the documents of each topic: alike, in opposite order, or tied in one of them (unknown)."""
     return label_sets.concordance_by_topic(_all_sets(evidence))

@@ -7,6 +7,7 @@ import polars as pl
 from judgewell.agreement import pair_agreement
 from judgewell.agreement.evidence import Evidence
 from judgewell.agreement.section import OPEN, PAIRED, Get, Section
+from judgewell.agreement.sections.reliability import verdict
 from judgewell.text import agrees, count, counted, interval, percent, plain
 
 
@@ -19,7 +20,8 @@ def _same_pair(table: pl.DataFrame) -> str:
         unnamed = "; the data name no assessors"
     return (
         f"Two {agreeing} ({percent(row['expected'])} by chance{unnamed}): "
-        f"Krippendorff’s α = {plain(row['alpha'])}{around} over {counted(row['pairs'], 'pair')}."
+        f"Krippendorff’s α = {plain(row['alpha'])}{around} over {counted(row['pairs'], 'pair')}. "
+        f"{verdict(row['alpha'])}."
     )
 
 
@@ -52,19 +54,19 @@ SECTION = Section("pairs", "do assessors agree on the same pair of documents", "
 def same_pair_agreement(evidence: Evidence, get: Get) -> pl.DataFrame:
     """Pairs answered more than once: share of agreeing answers, what chance would give, Fleiss’ κ, and Krippendorff’s α
     with its 95 % interval."""
-    return pair_agreement.same_pair_agreement(evidence.pairs)
+    return pair_agreement.same_pair_agreement(evidence.compared_pairs())
 
 
 @SECTION.table("Agreement on the same pair, by topic", columns=f"topic {_AGREEMENT}")
 def same_pair_agreement_by_topic(evidence: Evidence, get: Get) -> pl.DataFrame:
     """The same within each topic."""
-    return pair_agreement.same_pair_agreement(evidence.pairs, by=("topic",))
+    return pair_agreement.same_pair_agreement(evidence.compared_pairs(), by=("topic",))
 
 
 @SECTION.table("Pairs answered again", finding=_contradictions)
 def repeated_pairs(evidence: Evidence, get: Get) -> pl.DataFrame:
     """Pairs answered more than once, and how many of them have answers that prefer each of the two documents."""
-    return pair_agreement.repeated_pairs(evidence.pairs)
+    return pair_agreement.repeated_pairs(evidence.compared_pairs())
 
 
 @SECTION.table("Single preferences against labels", finding=_labels)

@@ -167,10 +167,9 @@ def machine_alpha(evidence: Evidence, get: Get) -> pl.DataFrame:
     """Krippendorff’s α on the documents that the machine labelled and two people judged: among people, and with the
     machine as one more assessor, with intervals for other assessors and documents. Every document counts once,
     however it was drawn."""
-    judged = given(evidence.judgments)
     if evidence.kind.in_logs:
         raise DataError("magnitudes have no common unit with a machine’s labels")
-    return machines.alphas(judged, evidence.machine, evidence.kind.metric)
+    return machines.alphas(evidence.compared_judgments(), evidence.machine, evidence.kind.metric)
 
 
 @SECTION.table(

@@ -19,8 +19,12 @@ def _finding(table: pl.DataFrame) -> str | None:
     rest = f"({p_said(row['p'])}, {counted(row['judgments'], 'judgment')})"
     if row["p"] >= 0.05:
         return f"No effect of position was found {rest}."
-    moves = f"{plain(100 * row['slope'], 2)} percentage points of rank per position"
-    return f"A document’s rank in its unit changes with its position: {moves} {rest}."
+    values, moves = ("higher", "rises") if row["slope"] > 0 else ("lower", "falls")
+    points = f"{plain(abs(100 * row['slope']), 2)} percentage points"
+    return (
+        f"Documents shown later in a unit got {values} values: a document’s rank within the unit {moves} by {points} "
+        f"for each position {rest}."
+    )
 
 
 SECTION = Section(

@@ -10,17 +10,28 @@ from judgewell.agreement.section import JUDGED, OPEN, Get, Section
 from judgewell.errors import DataError
 from judgewell.text import counted, interval, percent, plain
 
+RELIABLE, TENTATIVE = 0.8, 0.667  # Krippendorff's customary limits of alpha
 MOSTLY = 2 / 3  # of the judgments at one value leave little that could agree or not
 FEW_VALUES = 20  # kappa is for scales of few values; with more it only counts coincidences
 
 
 def few_values(evidence: Evidence) -> pl.DataFrame:
-    """The judgments, where they have few enough values for kappa."""
-    frame = evidence.checked
+    """The judgments that assessors are compared by, where they have few enough values for kappa."""
+    frame = evidence.compared_judgments()
     distinct = frame["value"].n_unique()
     if distinct > FEW_VALUES:
         raise DataError(f"kappa needs a scale of at most {FEW_VALUES} values; the judgments hold {distinct}")
     return frame
+
+
+def verdict(alpha: float) -> str:
+    """What an α says of single judgments, by the limits that Krippendorff calls customary."""
+    if alpha >= RELIABLE:
+        return f"By the customary limit of {RELIABLE:g}, single judgments are reliable"
+    if alpha >= TENTATIVE:
+        limits = f"tentative conclusions ({TENTATIVE:g}), not firm ones ({RELIABLE:g})"
+        return f"By the customary limits, single judgments allow {limits}"
+    return f"Single judgments are below the customary limits ({RELIABLE:g}; {TENTATIVE:g} for tentative conclusions)"
 
 
 def _alpha_finding(table: pl.DataFrame) -> list[str] | None:
@@ -32,7 +43,8 @@ def _alpha_finding(table: pl.DataFrame) -> list[str] | None:
     values = "the values as given" if row["values"] == "as given" else row["values"]
     sentence = (
         f"Krippendorff’s α between assessors is {plain(row['alpha'])}{around} over "
-        f"{counted(row['documents'], 'document')} (1 is perfect, 0 is chance; {row['metric']} metric on {values})."
+        f"{counted(row['documents'], 'document')} (1 is perfect, 0 is chance; {row['metric']} metric on {values}). "
+        f"{verdict(row['alpha'])}{'' if row['alpha'] >= RELIABLE else '; for gains, split-half reliability matters'}."
     )
     if row["share_of_commonest"] < MOSTLY:
         return [sentence]
@@ -49,7 +61,8 @@ SECTION = Section(
 
 @SECTION.table("Agreement between assessors", finding=_alpha_finding, columns=_COLUMNS, shown=OPEN)
 def _alpha(evidence: Evidence, get: Get) -> pl.DataFrame:
-    """Krippendorff’s α with its 95 % interval; the first row fits the scale."""
+    """Krippendorff’s α with its 95 % interval, by the metric that fits the scale; magnitudes have a second row, of the
+    values as given."""
     # The values that fit the scale with their interval, then values as given.
     commonest, share = _commonest(evidence)
     table = pl.concat(
@@ -61,8 +74,9 @@ def _alpha(evidence: Evidence, get: Get) -> pl.DataFrame:
 
 def _commonest(evidence: Evidence) -> tuple[float, float]:
     """The value given most often, and its share of the judgments."""
-    counts = evidence.checked["value"].value_counts(sort=True).sort("count", "value", descending=True)
-    return float(counts["value"][0]), counts["count"][0] / evidence.checked.height
+    values = evidence.compared_judgments()["value"]
+    counts = values.value_counts(sort=True).sort("count", "value", descending=True)
+    return float(counts["value"][0]), counts["count"][0] / len(values)
 
 
 @SECTION.table("Agreement between assessors, by topic", columns=f"topic {_COLUMNS}")
@@ -70,7 +84,7 @@ def alpha_by_topic(evidence: Evidence, get: Get) -> pl.DataFrame:
     """Krippendorff’s α within each topic, with 95 % intervals; none where all values of a topic are equal."""
     frame, metric, words, removed = evidence.comparable()[0]
     table = alpha.krippendorff_alpha(frame, metric, by=("topic",), removed=removed).with_columns(values=pl.lit(words))
-    ends = evidence.checked.group_by("topic").agg(low=pl.col("value").min(), high=pl.col("value").max())
+    ends = evidence.compared_judgments().group_by("topic").agg(low=pl.col("value").min(), high=pl.col("value").max())
     equal = dict(ends.filter(pl.col("low") == pl.col("high")).select("topic", "low").iter_rows())
     constant = pl.col("topic").is_in(list(equal))  # what an offset leaves of them would be noise
     reason = pl.format("no variation: all values are {}", pl.col("topic").replace_strict(equal, default=None))

@@ -21,9 +21,11 @@ def _round_numbers(table: pl.DataFrame) -> str | None:
     row = table.row(0, named=True)
     if row["distinct"] <= 20:
         return None
+    zeros = f"{percent(row['zeros'])} are 0 and " if row["zeros"] else ""
+    tens = None if row["tens"] is None else row["tens"] - row["zeros"]
     return (
         f"Values range from {plain(row['least'])} to {plain(row['greatest'])}, median {plain(row['median'])}; "
-        f"{percent(row['tens'])} are multiples of 10."
+        f"{zeros}{percent(tens)} are {'other ' if zeros else ''}multiples of 10."
     )
 
 

@@ -8,7 +8,7 @@ from judgewell.agreement import stability
 from judgewell.agreement.evidence import Evidence, given, has
 from judgewell.agreement.section import FILE, WORK, Get, Section
 from judgewell.errors import DataError
-from judgewell.text import counted, plain
+from judgewell.text import count, counted, plain
 
 SETTLED = 0.9  # the rank correlation with all judgments from which on a ranking is called settled
 
@@ -32,37 +32,31 @@ def _fewer(table: pl.DataFrame) -> str | None:
 
 
 def _split_values(evidence: Evidence) -> pl.DataFrame:
-    """The values that can be split into parts: where a unit's offset takes most of what its values say, no part is
-    independent of the rest, and parts agree although assessors do not."""
+    """The values that can be split into parts, without known documents. Where a unit's offset takes most of what its
+    values say, no part is independent of the rest, and parts agree although assessors do not."""
     footing = evidence.footing
     if 2 * footing.removed > footing.judgments.height:
         raise DataError(
             f"{footing.judgments.height} judgments less the offsets of {footing.removed} units leave too little to "
             "compare parts of them; it needs units with more documents"
         )
-    return footing.judgments
+    return evidence.without_known_documents()
 
 
 def _halves(table: pl.DataFrame) -> str | None:
     row = table.row(0, named=True)
     if row["reliability"] is None:
         return None
+    short = row["for_90"] is not None and row["for_90"] > row["judgments"]
+    more = f"; 0.9 needs {count(row['for_90'])} judgments per document" if short else ""
     return (
         f"Gains from one random half of the judgments correlate with those from the other half at "
         f"{plain(row['correlation'])}; for all {plain(row['judgments'])} judgments per document this implies a "
-        f"reliability of {plain(row['reliability'])} (Spearman–Brown)."
+        f"reliability of {plain(row['reliability'])} (Spearman–Brown; 1 is perfect){more}."
     )
 
 
 SECTION = Section("stability", "how many judgments, judges and partitions are enough", "use", order=58, needs=(WORK,))
-
-
-@SECTION.table("How many judgments are enough", finding=_fewer, columns="judgments tau_q1 tau_median tau_q3 orders")
-def document_stability(evidence: Evidence, get: Get) -> pl.DataFrame:
-    """τ-b between averages of some random judgments of each document and averages of all (quartiles over 20 random
-    orders). The average is that of the gains: the median of magnitudes, the mean of other values, unless the method is
-    another. Part and whole share judgments, so read it with the split halves."""
-    return stability.document_stability(_split_values(evidence), average=evidence.average, seed=evidence.seed)
 
 
 @SECTION.table(
@@ -83,6 +77,14 @@ def split_halves(evidence: Evidence, get: Get) -> pl.DataFrame:
     return stability.split_halves(_split_values(evidence), seed=evidence.seed)
 
 
+@SECTION.table("How many judgments are enough", finding=_fewer, columns="judgments tau_q1 tau_median tau_q3 orders")
+def document_stability(evidence: Evidence, get: Get) -> pl.DataFrame:
+    """τ-b between averages of some random judgments of each document and averages of all (quartiles over 20 random
+    orders). The average is that of the gains: the median of magnitudes, the mean of other values, unless the method is
+    another. Part and whole share judgments, so read it with the split halves."""
+    return stability.document_stability(_split_values(evidence), average=evidence.average, seed=evidence.seed)
+
+
 @SECTION.table("How many judges are enough to place the grades", shown=FILE)
 def judge_stability(evidence: Evidence, get: Get) -> pl.DataFrame:
     """Grades’ relevance inferred from some judges against that from all."""
@@ -98,4 +100,4 @@ def partition_stability(evidence: Evidence, get: Get) -> pl.DataFrame:
     if not has(evidence.pairs, "partition"):
         raise DataError("stability over partitions needs pairs with a column 'partition'")
     score = evidence.score or stability.share_preferred
-    return stability.partition_stability(given(evidence.pairs, "pairs"), score, seed=evidence.seed)
+    return stability.partition_stability(evidence.compared_pairs(), score, seed=evidence.seed)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import polars as pl
 
 from judgewell.agreement import pair_agreement, unusual
+from judgewell.agreement.common import without_known
 from judgewell.agreement.evidence import Evidence
 from judgewell.agreement.section import FOLDED, NAMED, PAIRED, WORK, Get, Section
 from judgewell.errors import DataError
@@ -28,7 +29,8 @@ def _named(table: pl.DataFrame) -> str:
     named = ", ".join(f"{who} ({why})" for who, why in shown.select("assessor", "why").iter_rows())
     more = f" and {count(flagged.height - MOST_NAMED)} more" if flagged.height > MOST_NAMED else ""
     some = f"{count(flagged.height)} of {everybody} {agrees(flagged.height, 'deserves', 'deserve')}"
-    return f"{some} a second look: {named}{more}. A flag is a reason to look, not proof."
+    look = "The table unusual_assessors has the reasons. A flag is a reason to look, not proof."
+    return f"{some} a second look: {named}{more}. {look}"
 
 
 SECTION = Section(
@@ -39,21 +41,20 @@ SECTION = Section(
 @SECTION.table(
     "Assessors who deserve a second look",
     finding=_named,
-    columns="assessor judgments seconds same tau why reason",
-    heads={"same": "Commonest answer", "tau": "τ with the others"},
+    columns="assessor judgments seconds same alike why reason",
+    heads={"same": "Most frequent answer", "alike": "Pairs ordered as the others do"},
     shown=FOLDED,
 )
 def unusual_assessors(evidence: Evidence, get: Get) -> pl.DataFrame:
     """Every assessor, those with the most reasons and then the most judgments first: median time, share of the
-    commonest answer, and the order of documents beside that of the others. A reason is a number far from what is usual
-    among the others."""
+    most frequent answer, and the share of pairs of documents, ties apart, ordered as the others order them. A reason is
+    a number far from what is usual among the others."""
     judgments = pairs = None
     if evidence.judgments is not None:
-        known = pl.col("known").is_not_null() if "known" in evidence.checked.columns else pl.lit(False)
-        table = evidence.checked.with_columns(comparable=evidence.footed["value"], first="seconds").filter(~known)
-        judgments = table.filter(pl.col("assessor").is_not_null())
+        table = evidence.checked.with_columns(comparable=evidence.footed["value"], first="seconds")
+        judgments = without_known(table).filter(pl.col("assessor").is_not_null())
     if evidence.pairs is not None and "preferred" in evidence.pairs.columns:
-        pairs = evidence.pairs.with_columns(first="seconds").drop_nulls(["assessor", "preferred"])
+        pairs = evidence.compared_pairs().with_columns(first="seconds").drop_nulls(["assessor", "preferred"])
     if judgments is None and pairs is None:
         raise DataError("needs judgments, or pairs with a preference")
     people, _ = unusual.people(judgments, pairs)
@@ -66,7 +67,7 @@ def unusual_assessors(evidence: Evidence, get: Get) -> pl.DataFrame:
             "judgments": one.judgments,
             "seconds": one.seconds,
             "same": one.same,
-            "tau": one.tau,
+            "alike": one.alike,
             "reasons": len(one.evidence),
             "why": ", ".join(seen.kind for seen in one.evidence) or None,
             "reason": "; ".join(seen.sentence for seen in one.evidence) or None,
@@ -83,4 +84,4 @@ def pairs_by_assessor(evidence: Evidence, get: Get) -> pl.DataFrame:
     lowest agreement first."""
     if not PAIRED.met(evidence):
         raise DataError(f"needs {PAIRED.words}")
-    return pair_agreement.by_assessor(evidence.pairs)
+    return pair_agreement.by_assessor(evidence.compared_pairs())

@@ -56,6 +56,7 @@ def on_scale(name: str, judgments: pl.DataFrame) -> tuple[Scale, pl.DataFrame]:
 
 def on_pairs(pairs: pl.DataFrame) -> tuple[Scale, pl.DataFrame]:
     """Agreement on which of two documents is the better one with how gains settled, and the gains."""
+    from judgewell.agreement.common import without_known
     from judgewell.agreement.pair_agreement import same_pair_agreement
     from judgewell.scaling.methods import method_for, parse
 
@@ -63,7 +64,7 @@ def on_pairs(pairs: pl.DataFrame) -> tuple[Scale, pl.DataFrame]:
     documents = pl.concat([table.select("topic", doc=pl.col(side)) for side in ("left", "right")]).n_unique()
 
     def alpha(part: pl.DataFrame, interval: bool) -> dict[str, Any]:
-        return {"metric": "nominal", **same_pair_agreement(part).row(0, named=True)}
+        return {"metric": "nominal", **same_pair_agreement(without_known(part)).row(0, named=True)}
 
     method = parse(f"{method_for(None, table)}(components=separate)")  # not all documents may be connected yet
     return _settled("pairs", table, method, alpha, documents)

@@ -19,7 +19,7 @@ from judgewell.server.bundles import static_version
 from judgewell.server.process import Server
 from judgewell.server.queries.history import AssessorRow
 from judgewell.study.checks import check_words
-from judgewell.text import counted
+from judgewell.text import counted, percent
 
 T = TypeVar("T")
 
@@ -225,6 +225,7 @@ def environment() -> Environment:
         undefined=StrictUndefined,
     )
     named: dict[str, Any] = {"when": when, "clock": clock, "spell": spell, "money": money, "fraction": fraction}
+    named["percent"] = percent
     made.filters |= named | {
         "stage_words": stage_words,
         "place_words": place_words,
