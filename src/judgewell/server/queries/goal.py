@@ -109,7 +109,7 @@ def goal_progress(connection: sa.Connection, study: Study) -> GoalProgress | Non
         next_contested=expected.get("contested"),
         to_end=to_end,
         units_to_end=units,
-        money_to_end=None if units is None else units * study.pay.amount * (1 + study.pay.fee),
+        money_to_end=None if units is None else study.pay.with_fee(units * study.pay.amount),
         currency=study.pay.currency,
         ended=row.ended,
     )
