@@ -88,6 +88,27 @@ def test_what_was_gathered_lies_beside_the_truth(study, tmp_path):
     assert means.select(pl.corr("value", "gain", method="spearman")).item() > 0.4
 
 
+def test_the_cost_is_that_of_the_completed_units_at_the_studys_time_and_pay(study, tmp_path):
+    study.write_text(study.read_text().replace("amount = 0 ", "amount = 0.35 ").replace("fee = 0 ", "fee = 0.333 "))
+    found = run(study, "--assessors", 40, "-o", tmp_path / "out")
+    rows = judgments(tmp_path / "out")
+    expected = CliRunner().invoke(check, [str(study)]).stdout.splitlines()
+    assert expected[-1] in found.output  # money, per document and per hour
+    people = rows["assessor"].n_unique()
+    assert f"20 completed units with {len(rows)} judgments by {people} assessors, 2.3 hours of work" in found.output
+    assert f"20 of 20 units done; {len(rows)} judgments by {people} of 40 assessors" in found.output
+    study.write_text(study.read_text().replace("seconds = 60 ", "seconds = 120 "))
+    assert "4.3 hours of work" in run(study, "--assessors", 40).output
+
+
+def test_judgments_are_those_of_completed_units(study):
+    made = simulated(study, assessors=40, seed=1)
+    failed = made.caught.filter(check="unit")["failed"].sum()
+    assert failed  # whose answers are in the database
+    assert made.judgments.height == made.cost.judgments == 120
+    assert "ending" not in made.judgments.columns
+
+
 def test_several_studies_have_the_seeds_that_follow(study, tmp_path):
     found = run(study, "--assessors", 25, "--seed", 3, "--studies", 2, "-o", tmp_path / "all")
     assert found.exit_code == 0, found.output
@@ -173,7 +194,7 @@ def test_a_study_with_a_goal_says_how_far_the_goal_is(tmp_path):
     many = run(study, "--assessors", 20)
     assert "one is better than two" in many.output or "The goal was not reached" in many.output
     assert "give more --assessors" not in many.output
-    lines = CliRunner().invoke(check, [str(study)]).output.splitlines()
+    lines = CliRunner().invoke(check, [str(study)]).stdout.splitlines()
     line = next(one for one in lines if one.startswith("expected: "))
     units = int(re.search(r"median \d+ in (\d+) units", line)[1])
     assert f", {0.5 * units:.2f} USD; evenly over all documents" in line

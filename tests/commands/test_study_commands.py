@@ -56,6 +56,9 @@ def test_alternatives_show_cost_and_reliability(judgewell):
     code, out, _ = judgewell("design", "mine/study.toml", "--compare")
     assert code == 0
     assert "reliability" in out
+    assert "minutes per unit" in out
+    assert "Time: 60 seconds a judgment and 60 a unit, as [pay] says." in out
+    assert "seconds per judgment" in out
     bought = out.split("hours would buy")[1].splitlines()
     own = next(line for line in bought if "(this study)" in line)
     assert len(re.findall(r"\d\.\d\d \[-?\d\.\d\d, \d\.\d\d\]", own)) == 2  # correlation, better system; with intervals

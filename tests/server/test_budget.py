@@ -3,12 +3,13 @@
 import dataclasses
 import threading
 
+import pytest
 import sqlalchemy as sa
 from judging import check_whole
 
 from judgewell.server.owner.pages import place_words
 from judgewell.server.queries.history import assessor_rows
-from judgewell.server.queries.money import money, money_details
+from judgewell.server.queries.money import money, money_details, shares
 from judgewell.server.queries.status import status, status_text
 from judgewell.server.session.budget import budget
 from judgewell.server.store.schema import reservations
@@ -161,3 +162,27 @@ def test_somebody_who_fails_again_and_again_is_thanked_and_stopped(begin):
     assert person.send(action="more").kind == "stopped"
     assert study.person().page.kind == "consent"
     check_whole(study.store)
+
+
+def test_the_sums_shown_are_the_sums_of_what_is_shown(begin):
+    study = begin(topics=3, more="[pay]\namount = 0.35\nfee = 0.333\n")
+    person = study.person()
+    for _ in range(2):
+        person.until("done")
+        person.send(action="more")
+    pay = study.served.study.pay
+    spent = study.store.read(lambda c: money(c, pay, 1)).result()
+    assert (spent.paid, spent.paid_fee, spent.so_far) == (0.7, 0.23, 0.93)
+    assert (spent.to_come, spent.to_come_fee, spent.still_to_come) == (0.35, 0.12, 0.47)
+    assert spent.total == 1.4
+    details = study.store.read(lambda c: money_details(c, pay, spent, study.clock())).result()
+    assert details.spending[-1].amount == spent.so_far
+
+
+@pytest.mark.parametrize(("total", "parts"), [(0.93, [1, 1, 0]), (10.0, [1, 1, 1]), (0.05, [3] * 7), (0.0, [0, 0]), (1.0, [])])
+def test_shares_of_a_sum_add_up_to_it(total, parts):
+    parted = shares(total, parts)
+    assert len(parted) == len(parts)
+    if sum(parts):
+        assert round(sum(parted), 6) == total
+        assert all(abs(one - total * part / sum(parts)) <= 0.01 for one, part in zip(parted, parts, strict=True))

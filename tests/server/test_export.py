@@ -1,6 +1,7 @@
 """What was gathered, as files: nothing is missing, nothing runs in a spreadsheet; backups bring all of it back."""
 
 import json
+import re
 import sqlite3
 import threading
 
@@ -61,6 +62,11 @@ def test_the_export_holds_everything_and_marks_what_is_not_finished(gathered, tm
     endings = pl.read_csv(tmp_path / "out/units.csv")["ending"].to_list()
     assert endings == ["completed", "failed", "abandoned", "in progress"]
     assert pl.read_csv(tmp_path / "out/verdicts.csv")["passed"].to_list() == [True, False]
+    moment = re.compile(r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}\+00:00")
+    units, checks = pl.read_csv(tmp_path / "out/units.csv"), pl.read_csv(tmp_path / "out/verdicts.csv")
+    assert all(map(moment.fullmatch, [*units["begun"], *units["seen"], *units["finished"].drop_nulls(), *checks["at"]]))
+    log = [json.loads(line) for line in (tmp_path / "out/log.jsonl").read_text().splitlines()]
+    assert checks["at"].to_list() == [line["at"] for line in log if line["kind"] == "verdict"]
     record = json.loads((tmp_path / "out/judgments.csv.meta.json").read_text())
     assert any("'failed'" in note for note in record["notes"])
     assert any("former names of excluded.csv" in note for note in record["notes"])

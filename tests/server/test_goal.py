@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import time
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
@@ -14,14 +15,20 @@ import pytest
 import sqlalchemy as sa
 from databases import new_database, new_file
 from judging import recomputed
+from starlette.testclient import TestClient
 from waiting import HANG, wait_until
 
 from judgewell.analysis.goals.look import Rule
 from judgewell.assessors.people import make_people
 from judgewell.assessors.simulation import Clock, fill, truth_of
 from judgewell.sample import folder
+from judgewell.server.app import make_app
 from judgewell.server.judging.invitations import new_assessor
+from judgewell.server.limits import Rate
+from judgewell.server.owner.access import make_key
+from judgewell.server.owner.accounts import add_account
 from judgewell.server.owner.webhook import happened
+from judgewell.server.process import Server
 from judgewell.server.queries.goal import ContestedPair, GoalProgress, units_to_answer
 from judgewell.server.queries.progress import overview
 from judgewell.server.queries.standing_answers import counting, judgments_frame
@@ -33,6 +40,7 @@ from judgewell.server.session.served import load_served
 from judgewell.server.store.schema import assessors, batches, events, goals, items, pauses, reservations, topics, units
 from judgewell.server.store.setup import prepare
 from judgewell.server.store.transactions import open_store
+from judgewell.server.web import Pages
 
 STUDY = f"""[study]
 name = "goal"
@@ -200,6 +208,26 @@ def test_status_and_overview_show_the_goal(filled):
     glance = store.read(lambda connection: overview(connection, served, served.clock())).result()
     assert glance.goal == state.goal
     assert glance.remaining == 0
+
+
+def test_the_page_keeps_the_pairs_and_their_probabilities_when_the_study_has_ended(filled):
+    store, served = filled
+    state = store.read(lambda connection: status(connection, served.clock())).result()
+    client = TestClient(make_app(store, served.clock, 1000.0))
+    name, now = Server(store, served, Rate(1, 1), Pages()).cookie, served.clock()
+    key = store.write(lambda c: make_key(c, add_account(c, now, "Ada", "owner"), "session", now, 600.0)).result()
+    client.cookies.set(f"{name}-owner", key)
+    page = client.get("/owner").text
+    assert "Pairs of systems when the study ended" in page
+    assert state.goal.contested
+    for pair in state.goal.contested[:10]:
+        assert pair.first == state.goal.leader
+        assert f"ahead of {pair.second}" in page
+    sure = [pair.probability for pair in state.goal.contested]
+    assert sure == sorted(sure)
+    assert sure[0] > 0.99  # which is why it ended
+    heads = re.findall(r'<th scope="col"[^>]*>(\w+)', page.split("when the study ended")[-1])
+    assert heads[:3] == ["pair", "probability", "difference"]
 
 
 def test_places_that_come_free_after_the_end_are_closed(filled):

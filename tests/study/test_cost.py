@@ -8,7 +8,7 @@ import pytest
 from judgewell.study.check import alternatives, check_study, load_study
 from judgewell.study.cost import cost_of, group_alternatives, unit_alternatives
 from judgewell.study.design.groups import plan_groups
-from judgewell.study.model import Pay, Work
+from judgewell.study.model import Pay, Work, cents
 from judgewell.study.new import new_study
 from judgewell.study.reliability import Assumed, reliability_of_pairs, reliability_of_units
 
@@ -116,3 +116,25 @@ def test_the_assumed_spread_is_near_that_of_real_judgments(data):
     assert between**0.5 == pytest.approx(assumed.documents, abs=0.15)
     assert (raw - free) ** 0.5 == pytest.approx(assumed.units, abs=0.15)
     assert free**0.5 == pytest.approx(assumed.noise, abs=0.15)
+
+
+@pytest.mark.parametrize(("amount", "units", "fee"), [(0.35, 7, 0.333), (0.125, 3, 0.1), (0.145, 3, 0.145), (0.01, 1, 0.5)])
+def test_money_adds_up_to_the_cent_as_it_is_shown(amount, units, fee):
+    pay = Pay(amount=amount, fee=fee)
+    cost = cost_of(units, units, units, units, pay, Work())
+    assert round(100 * float(f"{cost.pay:.2f}")) + round(100 * float(f"{cost.fee:.2f}")) == round(100 * cost.total)
+    assert cost.total == pay.with_fee(units * amount) == cents(cost.total)
+    assert abs(cost.total - units * amount * (1 + fee)) <= 0.01
+
+
+def test_halves_of_a_cent_are_rounded_up_whatever_their_binary_form():
+    assert [cents(3 * 0.145), cents(0.125), cents(1.005), cents(2.675)] == [0.44, 0.13, 1.01, 2.68]
+
+
+def test_other_sizes_say_what_time_and_pay_of_a_unit_they_assume(tmp_path):
+    path = new_study(tmp_path / "a", "magnitude")[0]
+    path.write_text(path.read_text().replace("amount = 0 ", "amount = 1 "))
+    study, _ = load_study(path)
+    table = unit_alternatives([240] * 18, study, rounds=1).unique("documents").sort("documents")
+    rows = table.select("documents", "minutes_per_unit", "pay_per_unit").rows()
+    assert rows == [(4, 5.0, 0.71), (6, 7.0, 1.0), (8, 9.0, 1.29), (10, 11.0, 1.57)]

@@ -37,6 +37,7 @@ from judgewell.formats.frames import read_frame
 from judgewell.formats.gains import read_gains, read_intents
 from judgewell.formats.judgments import read_judgments
 from judgewell.formats.options import reading
+from judgewell.formats.provenance import note_goal
 from judgewell.formats.runs import Run, open_runs
 from judgewell.formats.scores import read_scores
 from judgewell.tables import frame_of
@@ -110,6 +111,7 @@ def compare(
         called = named[0] if len(named) == 1 else None
         tables = named_sets(scores, lambda source: read_scores(source, how["columns"], how["layout"], called))
         sets = sets_of_scores(tables, named, missing=missing, common=common)
+        note_goal(files_among(scores))
         return conclude(sets, choices, inputs=files_among(scores))
     wanted, settings = parse_all(named or [DEFAULT_MEASURE]), Settings(order, precision, "doc", unjudged)
     by_intent = next((one for one in wanted if one.by_intent), None)
@@ -121,6 +123,7 @@ def compare(
         others = {"gains_as": gains_as, "tell_apart": tell_apart, f"{len(tables)} sets of gains": len(tables) > 1}
         _refuse_beside("--machine", "give the gains of people, once, and the labels", **made, **others)
     systems = open_runs(runs, executor=choices.executor)
+    note_goal(files_among(gains, draws, judgments))
     inputs = files_among(gains, draws, judgments, machine, [run.source for run in systems if run.source])
     if machine is not None:
         from judgewell.analysis.machine import compare_with_machine

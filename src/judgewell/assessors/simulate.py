@@ -18,17 +18,19 @@ from judgewell.assessors.people import make_people
 from judgewell.assessors.simulation import catch_table, fill, only_synthetic
 from judgewell.errors import InputError, kept_notes, note
 from judgewell.executors import executor_of
-from judgewell.server.queries.standing_answers import judgments_frame, pairs_frame, planned
+from judgewell.server.queries.endings import COMPLETED
+from judgewell.server.queries.standing_answers import ENDED, judgments_frame, pairs_frame, planned
 from judgewell.server.store.setup import default_database
 from judgewell.server.store.transactions import open_store
+from judgewell.study.cost import Cost
 
 
 @dataclass(frozen=True, repr=False)
 class Simulation:
     """A study that synthetic assessors filled: their answers, what was true, and what each check caught.
 
-    `studies` has a row for each simulated study. `judgments`, `pairs` and `truth` are those of the first one; `caught`
-    counts over all.
+    `studies` has a row for each simulated study. `judgments`, `pairs` (of completed units), `truth` and `cost` are those
+    of the first one; `caught` counts over all.
     """
 
     study: str
@@ -43,6 +45,7 @@ class Simulation:
     steps: int
     asked_again: int  # answers that the server did not take at first
     days: float
+    cost: Cost  # of the completed units, at the time that [pay] expects of a judgment
     goal: tuple[str, ...]  # sentences on how far the study's goal is; none without a goal
     stopped: str  # why it ended before all units were judged: its goal, or its budget; "" where more people would help
     studies: pl.DataFrame
@@ -114,7 +117,7 @@ def _simulated(
         filled = fill(store, study, make_people(assessors, seed), seed=seed, progress=progress)
         caught = catch_table(store, filled.people)
         with store.snapshot() as connection:
-            judgments, pairs = (frame(connection, time.time()) for frame in (judgments_frame, pairs_frame))
+            judgments, pairs = (_completed(frame(connection, time.time())) for frame in (judgments_frame, pairs_frame))
             documents = sorted(planned(connection).select("topic", "doc").unique().rows())
     if not filled.truth.grades:
         note("the study has no [grades]: the relevance of its documents is made up")
@@ -131,10 +134,16 @@ def _simulated(
         steps=filled.steps,
         asked_again=filled.refused,
         days=filled.days,
+        cost=filled.cost,
         goal=() if filled.goal is None else tuple(filled.goal.sentences),
         stopped=filled.goal.reason if filled.goal and filled.goal.ended else filled.spent,
         studies=pl.DataFrame(schema=SUMMARY),
     )
+
+
+def _completed(frame: pl.DataFrame) -> pl.DataFrame:
+    """The answers of completed units, as an export has them."""
+    return frame.filter(pl.col("ending") == COMPLETED).drop(*ENDED)
 
 
 def _remove_simulated(path: str) -> None:
@@ -156,7 +165,8 @@ def _another(seed: int, study: str, assessors: int) -> tuple[dict[str, Any], pl.
     return _summary(simulation, seed), simulation.caught
 
 
-# Of each simulated study. attempts: units that ended, completed or not; correlation: Spearman's, of the gains by the
+# Of each simulated study. attempts: units that ended, completed or not; hours and cost: of the completed units, at the
+# time and pay that the study sets, with the fee; correlation: Spearman's, of the gains by the
 # usual method with the documents' true relevance, mean over topics.
 SUMMARY = {
     "seed": pl.Int64,
@@ -166,6 +176,8 @@ SUMMARY = {
     "judgments": pl.Int64,
     "assessors": pl.Int64,
     "days": pl.Float64,
+    "hours": pl.Float64,
+    "cost": pl.Float64,
     "correlation": pl.Float64,
 }
 
@@ -182,6 +194,8 @@ def _summary(simulation: Simulation, seed: int) -> dict[str, Any]:
         "judgments": answers,
         "assessors": assessors,
         "days": simulation.days,
+        "hours": simulation.cost.hours,
+        "cost": simulation.cost.total,
         "correlation": _correlation(simulation),
     }
 

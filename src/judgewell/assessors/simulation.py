@@ -21,7 +21,7 @@ from judgewell.errors import DataError, InputError
 from judgewell.server.judging import invitations as people
 from judgewell.server.judging.routes import current_page, sign_of_life
 from judgewell.server.queries.goal import GoalProgress, goal_progress
-from judgewell.server.queries.money import money
+from judgewell.server.queries.money import completed_cost, money
 from judgewell.server.session import pages
 from judgewell.server.session.assignment import SILENT, SILENT_UNANSWERED, expire
 from judgewell.server.session.served import Served, load_served
@@ -39,6 +39,7 @@ from judgewell.server.store.setup import prepare
 from judgewell.server.store.transactions import Store
 from judgewell.server.tokens import read_step
 from judgewell.study.check import load_study
+from judgewell.study.cost import Cost
 
 BEGIN = 1_700_000_000.0  # the simulated clock's first moment
 AT_ONCE = 64  # steps in one transaction
@@ -67,6 +68,7 @@ class Filled:
     days: float
     goal: GoalProgress | None
     spent: str  # a sentence where the budget lets no further unit be begun
+    cost: Cost  # of the completed units
 
 
 @dataclass
@@ -121,9 +123,10 @@ def fill(
     with store.snapshot() as connection:
         goal, needed, done = goal_progress(connection, served.study), _needed(connection), _done(connection)
         spent = money(connection, served.study.pay, 0)
+        cost = completed_cost(connection, served.study.pay, clock.now)
     days = (clock.now - BEGIN) / 86400
     stopped = spent.warning if spent.budget_state == "reached" else ""
-    return Filled(tuple(crowd), truth, needed, done, hall.steps, hall.refused, days, goal, stopped)
+    return Filled(tuple(crowd), truth, needed, done, hall.steps, hall.refused, days, goal, stopped, cost)
 
 
 def truth_of(store: Store, study: str | Path, seed: int) -> Truth:

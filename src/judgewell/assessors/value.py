@@ -89,7 +89,8 @@ def expected_value(
 ) -> pl.DataFrame:
     """What each design is expected to give for the same `hours` of work over all topics of `documents` each.
 
-    units        what the hours buy; `failed` is the share of them that is thrown away
+    units        what the hours buy; `failed` is the share of them that is thrown away, and `seconds per judgment` is
+                 what a judgment is assumed to take
     correlation  Spearman's, of the gains with the documents' true relevance, mean over topics; low and high hold 95 %
                  of the simulated studies
     better       the chance that the better of two systems has the higher mean nDCG@10 under the gains, with its 95 %
@@ -129,6 +130,7 @@ def expected_value(
                 "design": str(design),
                 "units": units * topics,
                 "failed": 1 - passed / units,
+                "seconds per judgment": design.each,
                 "judgments per document": round(_each(design, passed, documents), 2),
                 "hours": round(units * topics * (design.size * design.each + overhead) / 3600, 1),
                 "correlation": float(correlations.mean()),

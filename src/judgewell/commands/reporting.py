@@ -20,7 +20,7 @@ from judgewell.formats.files import files_among, is_given, is_path
 from judgewell.formats.gains import read_gains
 from judgewell.formats.judgments import read_judgments, read_pairs
 from judgewell.formats.options import kept_where, read_labels, reading
-from judgewell.formats.provenance import provenance
+from judgewell.formats.provenance import note_goal, provenance
 from judgewell.formats.runs import open_runs
 from judgewell.reports.assemble import Progress, assemble
 from judgewell.reports.parts import Report
@@ -111,6 +111,8 @@ def report(
         if how["words"]:
             meanings = ", ".join(f"{word} is {means}" for word, means in how["words"].items())
             note(Information(f"answers in words: {meanings}"))
+        if collected is None or collected.goal is None:  # else it is among the findings
+            note_goal(files_among(judgments, pairs, gains))
         note_labels(sources.judgments)
         note_reversed(sources.judgments, {**sources.labels, **sources.machine})
     for text in notes:

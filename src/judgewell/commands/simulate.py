@@ -51,6 +51,7 @@ def simulate(
     """
     from judgewell.assessors.simulate import simulate as fill_study
     from judgewell.server.store.transactions import without_password
+    from judgewell.study.cost import cost_text
     from judgewell.terminal import notes, progress
 
     several = options["studies"] > 1
@@ -60,7 +61,10 @@ def simulate(
     print(f"{simulation!r}\n")
     if several:
         print(f"{studies_text(simulation.studies)}\n")
-    print(caught_text(simulation.caught))
+    print(f"{caught_text(simulation.caught)}\n")
+    print(cost_text(simulation.cost, "completed units", "by"))
+    if simulation.cost.units:
+        print("Hours are those that the study expects: seconds a judgment and overhead a unit, under [pay].")
     kept = without_password(simulation.database)
     print(f"\nSaved in {kept}; for a report: judgewell report {quote(study)} --database {quote(kept)} -o report.html")
     if output:
@@ -82,7 +86,7 @@ def studies_text(studies: pl.DataFrame) -> str:
     rows = []
     for name, label in NUMBERS.items():
         values = studies[name].drop_nulls().to_numpy()
-        if len(values):
+        if len(values) and (name != "cost" or values.any()):
             spread = np.quantile(values, [0.025, 0.975])
             rows.append([label, *(f"{value:,.4g}" for value in (values.mean(), *spread))])
     whole = (studies["completed"] == studies["needed"]).sum()
@@ -99,6 +103,8 @@ NUMBERS = {
     "judgments": "judgments",
     "assessors": "assessors who judged",
     "days": "days",
+    "hours": "hours of work",
+    "cost": "cost with the fee",
     "correlation": "correlation of gains with the truth",
 }
 

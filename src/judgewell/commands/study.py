@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from judgewell.study.check import Checked
     from judgewell.study.cost import Cost
     from judgewell.study.inputs import Inputs
-    from judgewell.study.model import Study
+    from judgewell.study.model import Pay, Study
 
 KINDS = ("magnitude", "ordinal", "binary", "s100", "pairs", "templates")
 
@@ -54,6 +54,7 @@ def check(study: str, strict: bool) -> None:
       judgewell check study.toml --strict
     """
     from judgewell.study.check import check_study
+    from judgewell.study.cost import cost_text
 
     checked, plan = _with_goal(check_study(study), study)
     print_problems(checked)
@@ -61,7 +62,7 @@ def check(study: str, strict: bool) -> None:
         sys.exit(2)
     print(f"{study}: no mistakes")
     if checked.cost:
-        print(("whole design: " if plan else "") + _cost_text(checked.cost))
+        print(("whole design: " if plan else "") + cost_text(checked.cost))
     if plan:
         print(_goal_text(plan, checked))
 
@@ -105,6 +106,7 @@ def design(
         raise InputError("name the study, or --for-machine with --runs and --budget", cure="judgewell design --help")
     from judgewell.formats.provenance import provenance, write_record
     from judgewell.study.check import alternatives, check_study
+    from judgewell.study.cost import cost_text
     from judgewell.study.design.plan import write_design
 
     checked, plan = _with_goal(check_study(study), study)
@@ -117,7 +119,7 @@ def design(
         or checked.cost is None
     ):
         sys.exit(2)
-    print(("whole design: " if plan else "") + _cost_text(checked.cost))
+    print(("whole design: " if plan else "") + cost_text(checked.cost))
     if plan:
         print(_goal_text(plan, checked))
     if output:
@@ -128,7 +130,7 @@ def design(
             Path(output) / "design", provenance("design", options, [study], [str(w) for w in checked.warnings])
         )
     if compare:
-        print("\n" + _sizes(alternatives(checked.study, checked.inputs)))
+        print("\n" + _sizes(alternatives(checked.study, checked.inputs), checked.study.pay))
         with executing(cluster, processes) as executor:
             print("\n" + _bought(checked.study, checked.inputs, checked.cost, executor))
 
@@ -205,18 +207,20 @@ def _draw(
     )
 
 
-def _sizes(table: pl.DataFrame) -> str:
+def _sizes(table: pl.DataFrame, pay: Pay) -> str:
     """Other sizes of the design, with as many decimals as they deserve."""
     from judgewell.terminal import text_table
 
     title = "Other sizes of this design"
     if table.is_empty():
         return f"{title}: there are none for templates"
-    decimals = {"hours": 1, "total": 2, "reliability": 2, "share": 2}
-    names = [name for name in table.columns if name != "total" or table["total"].sum()]
+    decimals = {"minutes_per_unit": 1, "pay_per_unit": 2, "hours": 1, "total": 2, "reliability": 2, "share": 2}
+    names = [name for name in table.columns if pay.amount or name not in ("pay_per_unit", "total")]
     rows = [[f"{row[name]:,.{decimals.get(name, 0)}f}" for name in names] for row in table.iter_rows(named=True)]
     return (
-        f"{title}\n{text_table(names, rows, 0)}\n"
+        f"{title}\n{text_table([name.replace('_', ' ') for name in names], rows, 0)}\n"
+        f"Time: {pay.seconds:g} seconds a judgment and {pay.overhead:g} a unit, as [pay] says"
+        + (f"; pay: at the hourly rate of this study's units, in {pay.currency}; total: with the fee.\n" if pay.amount else ".\n") +
         "Reliability: the squared correlation of gains with the documents' true relevance, expected by simulation."
     )
 
@@ -247,6 +251,7 @@ def _bought(study: Study, inputs: Inputs, cost: Cost, executor: Executor | None)
         "design",
         "units",
         "failed",
+        "seconds per judgment",
         "judgments per document",
         "hours",
         "correlation with the truth",
@@ -258,6 +263,7 @@ def _bought(study: Study, inputs: Inputs, cost: Cost, executor: Executor | None)
             f"{row['design']} (this study)" if row["design"] == mine else row["design"],
             f"{row['units']:,}",
             f"{100 * row['failed']:.0f} %",
+            f"{row['seconds per judgment']:g}",
             f"{row['judgments per document']:.1f}",
             f"{row['hours']:,.1f}",
             *(
@@ -271,6 +277,8 @@ def _bought(study: Study, inputs: Inputs, cost: Cost, executor: Executor | None)
         f"{title}: {ROUNDS} simulated studies of each design, {documents} documents a topic, synthetic people, "
         f"seed {seed}\n{text_table(head, rows)}\n"
         "Failed: units in which the known documents are not in order; they are done again, and their time is spent.\n"
+        "Seconds per judgment: of this study as [pay] says, of the others as measured or assumed for their scale; each "
+        f"unit takes {study.pay.overhead:g} seconds more.\n"
         "The same people, careless ones among them, do all designs.\n"
         "Correlation: Spearman's, of gains with the documents' true relevance; in brackets the range of 95 % of "
         "simulated studies.\n"
@@ -297,16 +305,3 @@ def print_problems(checked: Checked) -> None:
         print(f"judgewell: {problem}", file=sys.stderr)
     for problem in checked.warnings:
         print(f"{'info' if problem.information else 'note'}: {problem}", file=sys.stderr)
-
-
-def _cost_text(cost: Cost) -> str:
-    from judgewell.text import work_time
-
-    work = (
-        f"{cost.units:,} units with {cost.judgments:,} judgments by at least {cost.assessors:,} assessors, "
-        f"{work_time(cost.hours)} of work"
-    )
-    if not cost.total:
-        return f"{work}\nnothing is paid"
-    paid = f"{cost.pay:,.2f} {cost.currency} to assessors + {cost.fee:,.2f} fee = {cost.total:,.2f} {cost.currency}"
-    return f"{work}\n{paid}; {cost.per_document:,.2f} per document, {cost.per_hour:,.2f} per hour"

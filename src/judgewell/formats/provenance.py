@@ -14,6 +14,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Self
 
 from judgewell._version import __version__
+from judgewell.errors import note
 from judgewell.executors import Executor, Threads
 from judgewell.formats.files import matching, opened
 from judgewell.formats.remote import is_remote
@@ -35,15 +36,46 @@ def provenance(
 ) -> dict[str, Any]:
     """The record of one result: command, version, options with their defaults, hashes of the inputs, what was noted.
 
-    Options that only name places are left out. `inputs` are files, or what `digests` has found of them.
+    Options that only name places are left out. `inputs` are files, or what `digests` has found of them. What a study
+    with a goal concluded goes from the record of its export into those of all results made from it.
     """
-    return {
-        "command": command,
-        "judgewell": __version__,
-        "options": {name: value for name, value in options.items() if name not in PLACES},
-        "inputs": dict(inputs) if isinstance(inputs, Mapping) else digests(inputs),
-        "notes": list(notes),
-    }
+    hashes = dict(inputs) if isinstance(inputs, Mapping) else digests(inputs)
+    goal = goal_of(hashes)
+    given = {name: value for name, value in options.items() if name not in PLACES}
+    record = {"command": command, "judgewell": __version__, "options": given, "inputs": hashes}
+    return {**record, **({"goal": goal} if goal else {}), "notes": list(notes)}
+
+
+def goal_of(inputs: Iterable[str | Path]) -> str:
+    """What the study with a goal concluded from which one of these files was made, or how far it was; "" for none."""
+    return next((goal for path in _files(inputs) if (goal := _record_of(path).get("goal", ""))), "")
+
+
+def note_goal(inputs: Iterable[str | Path]) -> None:
+    """Note what a study with a goal concluded, beside results that do not know that it chose when to stop."""
+    goal = goal_of(inputs)
+    if goal:
+        note(
+            f"these judgments are of a study that stops by its goal. Its result: {goal} The tests and intervals here "
+            "assume that the number of judgments was fixed beforehand: report the goal's result"
+        )
+
+
+def _record_of(path: str) -> dict[str, Any]:
+    """The record of a file, inside it or beside it; empty where there is none that can be read."""
+    try:
+        if is_remote(path):
+            return {}
+        if path.endswith(".parquet"):
+            import polars as pl
+
+            text = pl.read_parquet_metadata(path).get("judgewell", "{}")
+        else:
+            text = Path(f"{path}.meta.json").read_text(encoding="utf-8")
+        record = json.loads(text)
+    except (OSError, ValueError):
+        return {}
+    return record if isinstance(record, dict) else {}
 
 
 def digests(

@@ -11,8 +11,9 @@ import polars as pl
 from judgewell.study.design.groups import plan_groups
 from judgewell.study.design.plan import Design
 from judgewell.study.design.units import units_needed
-from judgewell.study.model import Pay, Study, Work
+from judgewell.study.model import Pay, Study, Work, cents
 from judgewell.study.reliability import reliability_of_pairs, reliability_of_units
+from judgewell.text import work_time
 
 UNIT_SIZES = (4, 6, 8, 10)
 REDUNDANCIES = (5, 10, 15)
@@ -36,7 +37,30 @@ class Cost:
 
     @property
     def total(self) -> float:
-        return self.pay + self.fee
+        return cents(self.pay + self.fee)
+
+
+def cost_of_work(
+    units: int, judgments: int, documents: int, assessors: int, paid: float, pay: Pay, seconds: float | None = None
+) -> Cost:
+    """The cost of work for which assessors get `paid`; it takes `seconds`, or what the study expects of such work."""
+    hours = (unit_seconds(judgments, pay, units) if seconds is None else seconds) / 3600
+    return Cost(
+        units=units,
+        judgments=judgments,
+        assessors=assessors,
+        hours=hours,
+        pay=cents(paid),
+        fee=pay.fee_on(paid),
+        per_document=pay.with_fee(paid) / documents if documents else 0.0,
+        per_hour=paid / hours if hours else 0.0,
+        currency=pay.currency,
+    )
+
+
+def unit_seconds(judgments: int, pay: Pay, units: int = 1) -> float:
+    """The seconds that units with so many judgments are expected to take."""
+    return judgments * pay.seconds + units * pay.overhead
 
 
 def cost_of(
@@ -48,19 +72,21 @@ def cost_of(
     bounds the number of people from below, as do `assessors` per unit and the limit of units per person.
     """
     paid = ceil(units / (1 - pay.lost) - 1e-9)
-    seconds = (judgments * pay.seconds + units * pay.overhead) * paid / max(units, 1)
-    money = paid * pay.amount
-    return Cost(
-        units=paid,
-        judgments=judgments,
-        assessors=max(assessors, ceil(largest_topic / work.units_per_topic), ceil(units / work.most_units)),
-        hours=seconds / 3600,
-        pay=money,
-        fee=money * pay.fee,
-        per_document=money * (1 + pay.fee) / documents if documents else 0.0,
-        per_hour=money / (seconds / 3600) if seconds else 0.0,
-        currency=pay.currency,
+    seconds = unit_seconds(judgments, pay, units) * paid / max(units, 1)
+    people = max(assessors, ceil(largest_topic / work.units_per_topic), ceil(units / work.most_units))
+    return cost_of_work(paid, judgments, documents, people, paid * pay.amount, pay, seconds)
+
+
+def cost_text(cost: Cost, what: str = "units", who: str = "by at least") -> str:
+    """Units, judgments, hours and money in words, the same before a study, after a simulation and in a design."""
+    work = (
+        f"{cost.units:,} {what} with {cost.judgments:,} judgments {who} {cost.assessors:,} assessors, "
+        f"{work_time(cost.hours)} of work"
     )
+    if not cost.total:
+        return f"{work}\nnothing is paid"
+    paid = f"{cost.pay:,.2f} {cost.currency} to assessors + {cost.fee:,.2f} fee = {cost.total:,.2f} {cost.currency}"
+    return f"{work}\n{paid}; {cost.per_document:,.2f} per document, {cost.per_hour:,.2f} per hour"
 
 
 def cost_of_design(study: Study, design: Design) -> Cost:
@@ -147,7 +173,7 @@ def unit_alternatives(documents: Sequence[int], study: Study, *, rounds: int | N
             people = max(ceil(units / most) for units, most in zip(counts, each, strict=True))
             cost = cost_of(sum(counts), judged, sum(documents), max(counts), pay, study.work, people)
             reliable = reliability_of_units(typical, size, redundancy, known, seed=study.study.seed, rounds=rounds)
-            rows.append({"documents": size, "redundancy": redundancy, **_rounded_parts(cost), "reliability": reliable})
+            rows.append({"documents": size, "redundancy": redundancy, **_rounded_parts(cost, size, pay), "reliability": reliable})
     return pl.DataFrame(rows)
 
 
@@ -170,32 +196,36 @@ def group_alternatives(
             units = [plan.total * settings.assessors for plan in plans]
             pairs = [plan.size * plan.partners // 2 for plan in plans]
             judged = sum(a * b for a, b in zip(units, pairs, strict=True))
-            pay = _same_rate(study, settings.documents * count // 2)
+            size = settings.documents * count // 2
+            pay = _same_rate(study, size)
             cost = cost_of(
                 sum(units), judged, sum(n for n, *_ in topics), max(units), pay, study.work, settings.assessors
             )
             typical = sorted(plans, key=lambda plan: plan.documents)[len(plans) // 2]
             reliable = reliability_of_pairs(typical, settings.assessors, seed=study.study.seed, rounds=rounds)
             sizes = {"partners": count, "share": share, "partitions": typical.partitions}
-            rows.append({**sizes, **_rounded_parts(cost), "reliability": reliable})
+            rows.append({**sizes, **_rounded_parts(cost, size, pay), "reliability": reliable})
     return pl.DataFrame(rows)
 
 
 def _same_rate(study: Study, size: int) -> Pay:
-    """The pay of a unit of another size at the hourly rate of the study's own units."""
+    """The pay of a unit of another size at the hourly rate of the study's own units, to the cent."""
     pay = study.pay
     own = study.units.documents if study.units else size
     if study.groups:
         own = study.groups.pairs
-    amount = pay.amount * (size * pay.seconds + pay.overhead) / (own * pay.seconds + pay.overhead)
-    return pay.model_copy(update={"amount": amount})
+    amount = pay.amount * unit_seconds(size, pay) / unit_seconds(own, pay)
+    return pay.model_copy(update={"amount": pay.amount if size == own else cents(amount)})
 
 
-def _rounded_parts(cost: Cost) -> dict[str, float | int]:
+def _rounded_parts(cost: Cost, size: int, pay: Pay) -> dict[str, float | int]:
+    """A design's cost, and the minutes and the pay of a unit of its size that it assumes."""
     return {
+        "minutes_per_unit": round(unit_seconds(size, pay) / 60, 1),
+        "pay_per_unit": pay.amount,
         "units": cost.units,
         "judgments": cost.judgments,
         "assessors": cost.assessors,
         "hours": round(cost.hours, 1),
-        "total": round(cost.total, 2),
+        "total": cost.total,
     }

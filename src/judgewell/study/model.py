@@ -28,6 +28,11 @@ CENT = 0.01
 LOOPBACK = ("127.0.0.1", "localhost", "::1")
 
 
+def cents(amount: float) -> float:
+    """A sum of money to the cent, halves up. Amounts are rounded before they are added, so totals match their parts."""
+    return math.floor(100 * amount + 0.5 + 1e-6) / 100  # 0.145 × 3 is 0.435 less a rounding error
+
+
 class About(Section):
     name: str = setting("a short name for the study, used for files", pattern=r"^[A-Za-z0-9][A-Za-z0-9._-]*$")
     title: str = setting("the title that assessors see", "")
@@ -241,9 +246,17 @@ class Pay(Section):
     budget: float | None = setting("the most that all units may cost, with the fee; may change at any time", None, gt=0)
 
     def earned(self, units: int) -> float:
-        """What an assessor gets for so many completed units."""
+        """What an assessor gets for so many completed units: the platform's reward and the bonus, each to the cent."""
         further = self.amount if self.bonus is None else self.bonus
-        return min(units, self.covered) * self.amount + max(0, units - self.covered) * further
+        return cents(cents(min(units, self.covered) * self.amount) + cents(max(0, units - self.covered) * further))
+
+    def fee_on(self, paid: float) -> float:
+        """The platform's fee on a sum that assessors get, to the cent."""
+        return cents(paid * self.fee)
+
+    def with_fee(self, paid: float) -> float:
+        """What a sum that assessors get costs: to the cent the sum of the pay and the fee that are shown."""
+        return cents(cents(paid) + self.fee_on(paid))
 
     @property
     def dearest(self) -> float:

@@ -1,14 +1,21 @@
 """What a goal is expected to cost, against what studies with synthetic assessors take."""
 
 import re
+from contextlib import closing
 from pathlib import Path
 
 import pytest
+from click.testing import CliRunner
 
-from judgewell import report, simulate
+from judgewell import compare, report, simulate
 from judgewell.analysis.goals.cost import expected_cost
 from judgewell.analysis.goals.plan import load_plan
+from judgewell.commands.scale import scale
+from judgewell.errors import collect_notes
+from judgewell.formats.provenance import goal_of
 from judgewell.sample import folder
+from judgewell.server.queries.export import export
+from judgewell.server.store.transactions import open_store
 from judgewell.study.check import check_study
 
 STUDY = f"""[study]
@@ -85,6 +92,27 @@ def test_the_report_of_a_best_goal_gives_its_conclusion_alone(study):
     )
     assert f" after {based:,} judgments, not counting known documents shown only as checks" in text
     assert f"took {based + other:,} judgments" in cost.findings[-2].text
+
+
+def test_what_is_made_from_the_export_gives_the_goals_result(study, tmp_path):
+    made = simulate(study, assessors=80)
+    with closing(open_store(made.database)) as store:
+        export(store, tmp_path / "out")
+    written = CliRunner().invoke(scale, [str(tmp_path / "out/judgments.csv"), "-o", str(tmp_path / "gains.csv")])
+    assert written.exit_code == 0, written.output
+    runs = f"{folder()}/runs/bm25*.run.gz"
+    for gains in (tmp_path / "gains.csv", tmp_path / "out/judgments.parquet"):
+        assert goal_of([gains]) == " ".join(made.goal)
+    with collect_notes() as notes:
+        compare(runs=runs, gains=tmp_path / "gains.csv", measure="DCG@10", worlds=10)
+    (note,) = (one for one in notes if "stops by its goal" in one)
+    assert f"Its result: {made.goal[-1]}" in note
+    with collect_notes() as notes:
+        report(judgments=tmp_path / "out/judgments.csv", runs=runs, measure="DCG@10", worlds=10, draws=10)
+    assert note in notes
+    with collect_notes() as notes:
+        report(study, database=made.database, worlds=10, draws=10)  # where it is the first finding
+    assert note not in notes
 
 
 def test_other_measures_conclude_nothing_either(study):

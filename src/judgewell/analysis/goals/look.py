@@ -99,8 +99,10 @@ class Look:
         return float(self.z[self.relevant].min(initial=math.inf))
 
     def pairs(self, names: tuple[str, ...]) -> list[dict[str, Any]]:
-        """The contested pairs, the least sure first, with the chance that the first is no worse than `within`."""
-        rows = [at for at in np.argsort(self.z, kind="stable") if self.contested[at]]
+        """The contested pairs, at the end all that the goal needs, the least sure first, with the chance that the first
+        is no worse than `within`."""
+        shown = self.contested if self.status == "collecting" else self.contested | self.relevant
+        rows = [at for at in np.argsort(self.z, kind="stable") if shown[at]]
         return [
             {
                 "first": names[self.first[at]],

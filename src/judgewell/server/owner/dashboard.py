@@ -28,7 +28,7 @@ from judgewell.server.process import Server, done
 from judgewell.server.queries import progress
 from judgewell.server.queries.history import AssessorRow, assessor_rows, trail
 from judgewell.server.queries.machines import MachineRow, machine_rows
-from judgewell.server.queries.money import money_details
+from judgewell.server.queries.money import money_details, shares
 from judgewell.server.queries.progress import TopicRow
 from judgewell.server.queries.status import check_results, topic_progress
 from judgewell.server.session.served import Served
@@ -234,7 +234,11 @@ def _money(look: Look) -> Values:
     details = money_details(look.connection, pay, glance.money, look.now)
     titles = progress.topic_titles(look.connection)
     charts = drawn.money_charts(details)
-    return {"glance": glance, "m": glance.money, "details": details, "charts": charts, "pay": pay, "titles": titles}
+    left = [max(one.needed - one.completed, 0) for one in glance.topics]
+    so_far = shares(glance.money.so_far, [one.completed + one.excluded for one in glance.topics])
+    by_topic = list(zip(glance.topics, so_far, shares(pay.with_fee(sum(left) * pay.amount), left), strict=True))
+    shown = {"m": glance.money, "details": details, "charts": charts, "pay": pay, "titles": titles}
+    return {**shown, "by_topic": by_topic}
 
 
 def _log(look: Look) -> Values:

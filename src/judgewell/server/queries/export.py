@@ -15,6 +15,7 @@ import sqlalchemy as sa
 
 from judgewell.formats.provenance import provenance, write_record, write_result
 from judgewell.server.queries.endings import COMPLETED, EXCLUDED, EXCLUDING, ending, failed_check
+from judgewell.server.queries.goal import goal_progress
 from judgewell.server.queries.machines import replies_query
 from judgewell.server.queries.standing_answers import ENDED, judgments_frame, pairs_frame, read_frame
 from judgewell.server.session.served import study_row
@@ -34,6 +35,7 @@ from judgewell.server.store.schema import (
     verdicts,
 )
 from judgewell.server.store.transactions import Store
+from judgewell.study.model import Study
 
 # What a spreadsheet takes for the beginning of a formula, in its wide forms too.
 FORMULA = ("=", "+", "-", "@", "\t", "\r", "\n", "\uff1d", "\uff0b", "\uff0d", "\uff20")
@@ -42,6 +44,7 @@ FREE_TEXTS = ("comment", "answer", "reason", "excluded_for", "left_out_for", "la
 FORMER_NAMES = (
     "left_out.csv and the column left_out_for of units.csv are the former names of excluded.csv and excluded_for"
 )
+MOMENTS = ("begun", "seen", "finished", "at")  # columns that the database holds as seconds since 1970
 AT_ONCE = 10_000
 
 
@@ -58,7 +61,7 @@ def export(store: Store, folder: str | Path, *, everything: bool = False, now: f
     replies            every reply of a machine: outcome, token probabilities, model, prompt, tokens, cost
     log.jsonl          every answer with all its revisions, every verdict and event, in order of time
 
-    With `everything`, excluded work stays among judgments and pairs, which then have a column `excluded`. In CSV a free
+    Times (begun, seen, finished, at) are ISO 8601 in UTC in all of them.     With `everything`, excluded work stays among judgments and pairs, which then have a column `excluded`. In CSV a free
     text that a spreadsheet would take for a formula begins with an apostrophe, and so does an id that would call
     something; the other files hold every text as it was written.
     """
@@ -68,6 +71,9 @@ def export(store: Store, folder: str | Path, *, everything: bool = False, now: f
         row = study_row(connection)
         frames = _frames(connection, everything, time.time() if now is None else now)
         record = provenance("export", {"study": row.name, "hash": row.hash}, [], _notes(frames))
+        goal = goal_progress(connection, Study.model_validate(row.frozen["settings"]))
+        if goal is not None:
+            record["goal"] = " ".join(goal.sentences)
         written = {path: len(frame) for name, frame in frames.items() for path in _write(folder, name, frame, record)}
         log = folder / "log.jsonl"
         create_private(log)
@@ -108,7 +114,18 @@ def _frames(connection: sa.Connection, everything: bool, now: float) -> dict[str
         ),
         "replies": read_frame(connection, replies_query()),
     }
-    return {name: frame for name, frame in frames.items() if not frame.is_empty()}
+    return {name: _with_moments(frame) for name, frame in frames.items() if not frame.is_empty()}
+
+
+def _with_moments(frame: pl.DataFrame) -> pl.DataFrame:
+    """The frame with its times in UTC as the log writes them: 2026-03-01T14:05:09.250+00:00."""
+    moments = [name for name in MOMENTS if name in frame.columns]
+    return frame.with_columns(
+        pl.from_epoch((pl.col(name).cast(pl.Float64) * 1e6).round().cast(pl.Int64), "us")
+        .dt.to_string("%Y-%m-%dT%H:%M:%S%.3f+00:00")
+        .alias(name)
+        for name in moments
+    )
 
 
 def _marked(frame: pl.DataFrame, everything: bool) -> pl.DataFrame:

@@ -19,7 +19,7 @@ from judgewell.text import counted
 
 @dataclass(frozen=True)
 class ContestedPair:
-    """Two systems whose order is still open, with the chance that the first is no worse than the goal allows."""
+    """Two systems whose order is open or was decided, with the chance that the first is no worse than the goal allows."""
 
     first: str
     second: str
@@ -39,7 +39,7 @@ class GoalProgress:
     batches: int
     complete: int
     leader: str | None
-    contested: tuple[ContestedPair, ...]  # the least sure, at most 20
+    contested: tuple[ContestedPair, ...]  # the least sure, at most 20; at the end of all pairs that the goal needs
     contested_pairs: int
     next_answers: int  # for which `next_contested` holds
     next_contested: int | None
@@ -109,7 +109,7 @@ def goal_progress(connection: sa.Connection, study: Study) -> GoalProgress | Non
         next_contested=expected.get("contested"),
         to_end=to_end,
         units_to_end=units,
-        money_to_end=None if units is None else units * study.pay.amount * (1 + study.pay.fee),
+        money_to_end=None if units is None else study.pay.with_fee(units * study.pay.amount),
         currency=study.pay.currency,
         ended=row.ended,
     )

@@ -4,18 +4,23 @@ from __future__ import annotations
 
 import math
 from collections import Counter
+from collections.abc import Sequence
 from dataclasses import dataclass
+from itertools import accumulate, pairwise
 from statistics import median
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import sqlalchemy as sa
 
-from judgewell.server.queries.endings import PAID, ending
+from judgewell.server.queries.endings import COMPLETED, PAID, ending, unit_endings
 from judgewell.server.queries.slots import slot_length
 from judgewell.server.session.budget import budget
 from judgewell.server.store.schema import MACHINE, answers, assessors, items, reservations, units
-from judgewell.study.model import Pay
+from judgewell.study.model import Pay, cents
 from judgewell.text import counted
+
+if TYPE_CHECKING:
+    from judgewell.study.cost import Cost
 
 MOST_POINTS = 200
 MOST_BARS = 16
@@ -75,11 +80,15 @@ class Money:
 
     @property
     def so_far(self) -> float:
-        return self.paid + self.paid_fee
+        return cents(self.paid + self.paid_fee)
+
+    @property
+    def still_to_come(self) -> float:
+        return cents(self.to_come + self.to_come_fee)
 
     @property
     def total(self) -> float:
-        return self.so_far + self.to_come + self.to_come_fee
+        return cents(self.so_far + self.still_to_come)
 
     @property
     def within_budget(self) -> str:
@@ -121,13 +130,13 @@ def money(connection: sa.Connection, pay: Pay, remaining: int) -> Money:
     """Spending so far, with so many completions still expected."""
     state = budget(connection, pay)
     units_to_come = int(min(remaining, state.affordable))
-    paid, to_come = state.spent / (1 + pay.fee), units_to_come * pay.amount
+    to_come = cents(units_to_come * pay.amount)
     return Money(
         pay.currency,
-        paid,
-        paid * pay.fee,
+        state.paid,
+        pay.fee_on(state.paid),
         to_come,
-        to_come * pay.fee,
+        pay.fee_on(to_come),
         pay.budget,
         state.share,
         state.state,
@@ -139,12 +148,24 @@ def money(connection: sa.Connection, pay: Pay, remaining: int) -> Money:
 
 def money_details(connection: sa.Connection, pay: Pay, spent: Money, now: float) -> MoneyDetails:
     """The money with what takes longer to count than all else of an overview."""
-    planned = sa.select(units.c.topic, items.c.doc).join_from(items, units, units.c.number == items.c.unit)
-    finished = sa.select(reservations.c.unit).where(ending(now).in_(PAID)).distinct()
-    some = _count(connection, planned.where(units.c.number.in_(finished)))
-    return MoneyDetails(
-        spent, some, _count(connection, planned), _spending(connection, pay, now), hourly(connection, pay)
-    )
+    some, all_documents = _finished_documents(connection, now), _count(connection, _PLANNED)
+    return MoneyDetails(spent, some, all_documents, _spending(connection, pay, now), hourly(connection, pay))
+
+
+def shares(total: float, parts: Sequence[int]) -> list[float]:
+    """A sum of money divided in proportion to whole numbers, each share to the cent; the shares add up to the sum."""
+    whole = max(1, sum(parts))
+    ends = [cents(total * upto / whole) for upto in accumulate(parts, initial=0)]
+    return [cents(end - start) for start, end in pairwise(ends)]
+
+
+def completed_cost(connection: sa.Connection, pay: Pay, now: float) -> Cost:
+    """The work and the money of completed units, at the time that the study expects of a judgment."""
+    from judgewell.study.cost import cost_of_work
+
+    ended = next(one for one in unit_endings(connection, now) if one.ending == COMPLETED)
+    paid = budget(connection, pay).paid
+    return cost_of_work(ended.units, ended.answers, _finished_documents(connection, now), ended.assessors, paid, pay)
 
 
 def budget_text(spent: float, limit: float | None, state: str, currency: str) -> str:
@@ -153,6 +174,15 @@ def budget_text(spent: float, limit: float | None, state: str, currency: str) ->
         return ""
     used = f"{spent:,.2f} of the budget of {limit:,.2f} {currency} is spent ({100 * spent / limit:.0f} %)"
     return f"{used}; no new units are handed out" if state == "reached" else used
+
+
+_PLANNED = sa.select(units.c.topic, items.c.doc).join_from(items, units, units.c.number == items.c.unit)
+
+
+def _finished_documents(connection: sa.Connection, now: float) -> int:
+    """Documents with finished work."""
+    finished = sa.select(reservations.c.unit).where(ending(now).in_(PAID)).distinct()
+    return _count(connection, _PLANNED.where(units.c.number.in_(finished)))
 
 
 def _count(connection: sa.Connection, documents: sa.Select[Any]) -> int:
@@ -170,11 +200,11 @@ def _spending(connection: sa.Connection, pay: Pay, now: float) -> tuple[Spent, .
         return ()
     length = slot_length(rows[-1].finished - rows[0].finished)
     done: Counter[int] = Counter()
-    total, at_end = 0.0, {}
+    paid, at_end = 0.0, {}
     for assessor, at in rows:
-        total += (pay.earned(done[assessor] + 1) - pay.earned(done[assessor])) * (1 + pay.fee)
+        paid += pay.earned(done[assessor] + 1) - pay.earned(done[assessor])
         done[assessor] += 1
-        at_end[int(at // length)] = total
+        at_end[int(at // length)] = pay.with_fee(paid)
     points: list[Spent] = []
     for slot in range(min(at_end), max(at_end) + 1):
         amount = at_end.get(slot, points[-1].amount if points else 0.0)

@@ -13,7 +13,7 @@ import sqlalchemy as sa
 
 from judgewell.server.store.prepared import Prepared
 from judgewell.server.store.schema import MACHINE, assessors, reservations
-from judgewell.study.model import Pay
+from judgewell.study.model import Pay, cents
 
 NEAR = 0.8  # the share of the budget from which the owner is warned
 
@@ -23,8 +23,13 @@ class Budget:
     """What was spent and what is still open, against the budget."""
 
     pay: Pay
-    spent: float  # completed units, excluded ones among them
+    paid: float  # to assessors for completed units, excluded ones among them, without the fee
     in_progress: float  # if every unit in progress is completed
+
+    @property
+    def spent(self) -> float:
+        """What was paid, with the fee."""
+        return self.pay.with_fee(self.paid)
 
     @property
     def share(self) -> float | None:
@@ -63,5 +68,5 @@ _BY_ASSESSOR = Prepared(
 def budget(connection: sa.Connection, pay: Pay) -> Budget:
     """The current state of the budget."""
     rows = _BY_ASSESSOR.rows(connection)
-    spent = sum(pay.earned(row.done) for row in rows) * (1 + pay.fee)
-    return Budget(pay, spent, sum(row.open for row in rows) * pay.dearest)
+    paid = cents(sum(pay.earned(row.done) for row in rows))
+    return Budget(pay, paid, sum(row.open for row in rows) * pay.dearest)
