@@ -58,6 +58,9 @@ def test_every_question_scale_says_what_its_numbers_mean() -> None:
         ([0, 37, 80], "interval:0..100"),
         ([5, 37, 100], "interval:0..100"),
         ([0, 1.67, 2], "interval"),
+        ([1, 1.33, 1.67, 2, 2.33, 2.67, 3] * 2, "interval"),  # means of three grades
+        ([1, 1.33, 1.67, 2, 2.33, 2.67, 3], "ratio"),
+        ([0.5, 2.5, 11] * 2, "ratio"),
         ([0.5, 37, 1000], "ratio"),
         ([5, 30, 250], "ratio"),
         ([-0.5, 37, 1000], "interval"),

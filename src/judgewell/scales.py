@@ -29,6 +29,7 @@ Metric = Literal["nominal", "ordinal", "interval"]
 
 FEWEST = 10  # values among which one can be odd
 FEW_VALUES = 20  # whole numbers with more distinct values than this are not grades
+HIGHEST_RATING = 10  # of ratings with fractions: halves, or means of a few grades
 _TEXT = re.compile(r"(?P<name>[a-z]+)(?::(?P<low>[-+.\de]+)\.\.(?P<high>[-+.\de]+))?")
 
 
@@ -148,8 +149,8 @@ def infer(values: pl.Series, scale: str | None = None) -> tuple[Kind, str, bool]
     """The kind of values that come without one, the reason in words, and whether that is certain.
 
     A scale's name decides where judgewell gives that name. Otherwise 0 and 1 alone are nominal, few whole numbers
-    ordinal, numbers from 0 to 1 or from 0 to 100 (above 20) interval with these ends, other numbers above 0 ratio, and
-    the rest interval.
+    ordinal, numbers from 0 to 1 or from 0 to 100 (above 20) interval with these ends, few numbers up to 10 that recur
+    interval, other numbers above 0 ratio, and the rest interval.
     """
     if scale is not None and scale.lower() in BY_SCALE:
         return BY_SCALE[scale.lower()], f"the scale is called {scale}", True
@@ -169,6 +170,10 @@ def infer(values: pl.Series, scale: str | None = None) -> tuple[Kind, str, bool]
     if whole and low > 0 and high == 100:
         reason = "they are whole numbers up to 100 (magnitudes can be so too: say --kind ratio if they are)"
         return Kind("interval", 0, 100), reason, False
+    different = numbers.n_unique()
+    if low > 0 and high <= HIGHEST_RATING and different <= FEW_VALUES and len(numbers) >= 2 * different:
+        reason = f"they are {different} different numbers from {low:g} to {high:g}, as ratings are"
+        return Kind("interval"), f"{reason} (magnitudes can be so too: say --kind ratio if they are)", False
     if low > 0:
         return Kind("ratio"), "all are above 0", False
     return Kind("interval"), f"not all are above 0{_codes(numbers)}", False

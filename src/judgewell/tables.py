@@ -19,6 +19,7 @@ from difflib import get_close_matches
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import polars as pl
 
 from judgewell.errors import InputError, Place
@@ -243,7 +244,7 @@ def refuse_missing(frame: pl.DataFrame, table: Table, place: Place, given: pl.Da
         raise place.error(
             f"the {table.name} table needs the column{'s' if len(missing) > 1 else ''} {', '.join(missing)}; "
             f"this one has {_some(_paths(given.schema))}",
-            _cure_of_missing(missing, table),
+            _cure_of_missing(missing, table, given),
         )
 
 
@@ -305,7 +306,7 @@ def _refuse_nested(frame: pl.DataFrame, table: Table, renaming: Mapping[str, str
             raise place.error(f"the column {theirs}{read} holds {dtype}", cure)
 
 
-def _cure_of_missing(missing: list[str], table: Table) -> str:
+def _cure_of_missing(missing: list[str], table: Table, given: pl.DataFrame) -> str:
     which = ",".join(f"{name}=NAME" for name in missing)
     cure = f"rename them, or say which is which (--columns {which}, or columns= in Python)"
     if missing == ["value"]:
@@ -314,6 +315,11 @@ def _cure_of_missing(missing: list[str], table: Table) -> str:
         return f"{cure}; where a file is one topic: --columns topic=@file"
     if len(missing) < len(table.required):
         return cure
+    if any(dtype.is_nested() for dtype in given.dtypes):
+        return cure
+    if table is JUDGMENTS:
+        wide = "--columns 'topic=@file,doc=*,value=START*,assessor=NAME'"
+        cure = f"{cure}; where documents are columns whose names begin alike: {wide}"
     numbered = ",".join(f"{name}={at}" for at, name in enumerate(missing, 1))
     return f"{cure}; if the first line names no columns, say so: --no-header --columns {numbered}"
 
@@ -336,7 +342,7 @@ def _paths(schema: Mapping[str, Any], before: str = "") -> list[str]:
 
 
 def _from_pandas(data: Any) -> pl.DataFrame:
-    """A pandas frame without going through pyarrow; its index is left behind unless it is named."""
+    """A pandas frame without going through pyarrow; its index is left behind unless it is named, and NaN is missing."""
     if getattr(data, "ndim", 2) == 1:
         data = data.to_frame()
     if any(name is not None for name in data.index.names):
@@ -347,8 +353,8 @@ def _from_pandas(data: Any) -> pl.DataFrame:
         raise InputError(f"the frame has two columns called {twice!r}", cure="drop or rename one of them")
     for name in data.columns:
         values = data[name]
-        if values.dtype.kind in "iufb":
-            columns[str(name)] = pl.Series(values.to_numpy())
+        if isinstance(values.dtype, np.dtype) and values.dtype.kind in "iufb":
+            columns[str(name)] = pl.Series(values.to_numpy(), nan_to_null=True)
         else:
             columns[str(name)] = pl.Series(values.astype(object).where(values.notna(), None).tolist(), strict=False)
     return pl.DataFrame(columns)
@@ -368,6 +374,8 @@ def _typed(frame: pl.DataFrame, column: Column, place: Place) -> pl.Series:
     values = frame[column.name]
     if values.dtype == column.dtype:
         return values
+    if column.dtype == NUMBER and values.dtype == pl.Duration:
+        return values.dt.total_microseconds() / 1e6
     if values.dtype.is_nested() or values.dtype.is_temporal() or values.dtype == pl.Object:
         parts = _paths({column.name: values.dtype})
         cure = f"name its part: --columns {column.name}={parts[0]}" if "." in parts[0] else None

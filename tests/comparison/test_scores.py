@@ -67,9 +67,9 @@ def test_different_topics_are_an_error_or_a_warning_never_silent() -> None:
 
 def test_different_systems_are_an_error_too() -> None:
     one, other = score_array(table(FULL)), score_array(table({("c", "1"): 0.1, ("c", "2"): 0.2}))
-    with pytest.raises(DataError, match="same systems"):
+    with pytest.raises(DataError, match="no system is in all sets: one has a, other has c; check that all sets name"):
         aligned({"one": one, "other": other})
-    with pytest.raises(DataError, match="same systems"):  # nothing in common is an error even so
+    with pytest.raises(DataError, match="no system is in all sets"):  # nothing in common is an error even so
         aligned({"one": one, "other": other}, common=True)
 
 

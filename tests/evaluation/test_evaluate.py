@@ -166,8 +166,10 @@ def test_empty_things_are_said(tmp_path):
     for name in ("empty", "comment"):
         with pytest.raises(InputError, match=f"{name}.run: the run is empty"):
             evaluate(tmp_path / f"{name}.run", GAINS, "AP(rel=1)")
-    with pytest.raises(InputError, match="none of the 1 topics of run run has judgments; check that gains and run use"):
-        evaluate({"other": {"a": 1.0}}, GAINS, "nDCG@10")
+    with pytest.raises(InputError, match=r"has judgments; check .* ids: the run has 0q, the gains have q"):
+        evaluate({"0q": {"a": 1.0}}, GAINS, "nDCG@10")
+    with pytest.warns(JudgewellWarning, match=r"no judged document .* document ids: the gains have A"):
+        evaluate({"q": {"a": 1.0}}, {"q": {"A": 1}}, "nDCG@10")
     with pytest.warns(JudgewellWarning, match=r"1 of 2 topics have no document with a gain above 0 \(the first: q2\)"):
         scores = evaluate(RUN, {**GAINS, "q2": {"a": 0.0}}, ["nDCG@10", "ERR(gmax=2)@10"])
     assert scores["value"].is_finite().all()

@@ -199,3 +199,12 @@ def test_a_wide_file_without_our_columns_is_one_short_line(tmp_path: Path) -> No
     with pytest.raises(InputError, match=r"this one has x0, .*, x29 and 470 more; rename them") as refused:
         read_judgments(path)
     assert len(str(refused.value)) < 700
+
+
+def test_the_first_line_that_excel_needs_is_passed_over(tmp_path: Path) -> None:
+    path = tmp_path / "gains.csv"
+    path.write_bytes(b"\xef\xbb\xbfsep=;\r\ntopic;doc;gain\r\n1;a;0,5\r\n1;b;x\r\n")
+    with pytest.raises(InputError, match=r"gains.csv:4: gain 'x' is not a number"):
+        read_gains(path)
+    with pytest.warns(JudgewellWarning, match="decimal commas"):
+        assert read_gains(path, words={"x": "2"})["gain"].to_list() == [0.5, 2]

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from pathlib import Path
 
+import numpy as np
+import pandas as pd
 import pytest
 
 from judgewell.errors import InputError, JudgewellWarning, collect_notes
@@ -95,6 +97,15 @@ def test_a_file_for_each_assessor(tmp_path: Path) -> None:
     assert labels.select("assessor", "value").rows() == [("x", 1), ("y", 3)]
 
 
+def test_a_topic_named_by_the_file_leaves_words_and_empty_answers_as_they_are(tmp_path: Path) -> None:
+    path = written(tmp_path, "time,who,a,b\n9:00,Ada,no,yes\n9:01,Ben,,yes\n", "t1.csv")
+    columns = {"topic": "@file", "doc": "*", "value": "*", "assessor": "who", "unit": "time"}
+    with pytest.warns(JudgewellWarning, match="1 of 4 rows have no value and are excluded"):
+        table = read_judgments(path, columns, {"no": "0", "yes": "1"})
+    rows = [("t1", "a", "Ada", 0), ("t1", "b", "Ada", 1), ("t1", "b", "Ben", 1)]
+    assert table.select("topic", "doc", "assessor", "value").rows() == rows
+
+
 def test_graded_preferences_keep_their_strength(tmp_path: Path) -> None:
     path = written(tmp_path, "topic,left,right,preferred\nt,a,b,-2\nt,a,c,0\nt,b,c,1\nt,c,d,\n")
     with pytest.raises(InputError, match=r"--words '-2=…,0=…,1=…'.*left:2 where a preference has a strength"):
@@ -117,3 +128,42 @@ def test_a_frame_is_read_like_a_file() -> None:
         assert read_pairs(pairs, {"preferred": "answer"}, {"A": "left"})["preferred"].to_list() == ["left"]
     with pytest.raises(InputError, match="assessor=@file is a file's name, and a frame has none"):
         read_judgments(rows, {"assessor": "@file", "value": "grade"}, words)
+
+
+def test_an_id_is_taken_before_a_text_or_an_address(tmp_path: Path) -> None:
+    text = "Input.query,Input.query_id,Input.url,Input.doc_id,Answer.rel\nwhat,7,http://a,a,1\n"
+    with collect_notes() as notes:
+        assert read_judgments(written(tmp_path, text)).select("topic", "doc").rows() == [("7", "a")]
+    assert any(note.endswith("topic is read from the column Input.query_id") for note in notes)
+    twice = text.replace("Input.url", "Input.passage_id")
+    with pytest.raises(InputError, match=r"doc may be any of the columns Input.doc_id, Input.passage_id"):
+        read_judgments(written(tmp_path, twice))
+
+
+def test_a_table_with_a_column_for_each_document_gets_its_option(tmp_path: Path) -> None:
+    path = written(tmp_path, "worker,rel_a,rel_b\nAda,1,2\n")
+    with pytest.raises(InputError, match=r"begin alike: --columns 'topic=@file,doc=\*,value=START\*,assessor=NAME'"):
+        read_judgments(path)
+    with collect_notes():
+        table = read_judgments(path, {"topic": "@file", "doc": "*", "value": "rel_*", "assessor": "worker"})
+    assert table.select("topic", "doc", "assessor").rows() == [("judgments", "a", "Ada"), ("judgments", "b", "Ada")]
+    nested = written(tmp_path, '{"data": {"q": "1"}, "votes": [1]}\n', "a.jsonl")
+    with pytest.raises(InputError, match=r"this one has data.q, votes; .* columns= in Python\)$"):
+        read_judgments(nested)
+
+
+def test_what_pandas_calls_nan_is_missing_as_in_a_file() -> None:
+    frame = pd.DataFrame({"topic": [1, 1, 1], "doc": [2**60, 2, 3], "value": [1.0, np.nan, 2.5]})
+    with pytest.warns(JudgewellWarning, match="1 of 3 rows have no value and are excluded"):
+        table = read_judgments(frame, kind="ratio")
+    assert table.select("topic", "doc", "value").rows() == [("1", str(2**60), 1), ("1", "3", 2.5)]
+    nullable = frame.assign(doc=pd.array([2**60 + 1, None, 3], dtype="Int64"))
+    with pytest.raises(InputError, match="doc is missing"):
+        read_judgments(nullable.assign(value=1.0), kind="ratio")
+    kept = read_judgments(nullable[nullable["doc"].notna()], kind="ratio")
+    assert kept["doc"].to_list() == [str(2**60 + 1), "3"]
+
+
+def test_a_duration_is_read_in_seconds() -> None:
+    frame = pd.DataFrame({"topic": ["1"], "doc": ["a"], "value": [1], "seconds": pd.to_timedelta([1500], "ms")})
+    assert read_judgments(frame, kind="ordinal")["seconds"].to_list() == [1.5]

@@ -206,3 +206,17 @@ def test_rows_and_streams_of_other_tools(tmp_path):
         run = open_runs(data)[0]
         assert run.frame().select("topic", "doc", "score").rows() == [("q", "a", 2.0), ("q", "b", 1.0)]
     assert [run.system for run in open_runs({"s": rows, "t": rows})] == ["s", "t"]
+
+
+def test_a_run_without_q0_is_read_with_a_note(tmp_path):
+    path = tmp_path / "a.run"
+    path.write_text("1 d1 1 2.5e0 mine\n1 d2 2 1.5e0 mine\n2 d1 1 0.5 mine\n")
+    with pytest.warns(JudgewellWarning, match="five fields are read as topic, document, rank, score and tag"):
+        (run,) = open_runs(path)
+    assert run.system == "mine"
+    assert run.frame().select("topic", "doc", "score").rows() == [("1", "d1", 2.5), ("1", "d2", 1.5), ("2", "d1", 0.5)]
+    path.write_text("1 Q0 d1 1 2.5\n")
+    assert open_runs(path)[0].frame().select("doc", "score").rows() == [("d1", 2.5)]
+    path.write_text("1 d1 7 2.5 mine\n1 d2 9 2.5 mine\n")
+    with pytest.raises(InputError, match="five fields, and the third does not count"):
+        open_runs(path)

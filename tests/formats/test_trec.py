@@ -174,3 +174,19 @@ def test_written_qrels_read_back(tmp_path):
     assert (tmp_path / "whole.qrels").read_text() == "1 0 a 2\n1 0 b 2\n"
     with pytest.raises(InputError, match=r"doc 'a b' has a space in it; write \.csv or \.parquet"):
         write_qrels(gains.with_columns(doc=pl.lit("a b")), tmp_path / "bad.qrels")
+
+
+def test_pairs_are_not_read_as_qrels(tmp_path):
+    path = tmp_path / "duo.txt"
+    path.write_text("1 da db 0.7\n1 db dc 0.2\n1 dc da 0.9\n")
+    with pytest.raises(InputError, match=r"hold the same ids, as in pairs.*topic=1,left=2,right=3,preferred=4"):
+        read_gains(path)
+    path.write_text("1 s12a d1 1\n1 s12b d2 0\n")  # a second field of its own
+    assert read_gains(path)["gain"].to_list() == [1, 0]
+
+
+def test_a_line_of_features_is_named_as_one(tmp_path):
+    path = tmp_path / "letor.txt"
+    path.write_text("2 qid:10 1:0.5 2:0.1 #docid = d1\n")
+    with pytest.raises(InputError, match=r"letor.txt:1: 7 fields.*features for learning to rank: write its qid"):
+        read_gains(path)

@@ -78,6 +78,8 @@ def test_what_is_no_number_is_refused_with_its_line_and_cure(
 def test_decimal_commas_and_per_cent_are_read_and_told(tmp_path: Path) -> None:
     with pytest.warns(JudgewellWarning, match="value has decimal commas, read as points .0,5"):
         assert values(tmp_path, "1", "0,5", "1,250") == [1, 0.5, 1.25]
+    with pytest.raises(InputError, match=r"'k. A.' is not a number; .*--words 'k. A.=…'"):  # the word, not the commas
+        values(tmp_path, "0,5", "k. A.")
     with pytest.warns(JudgewellWarning, match="value is in per cent, read as numbers from 0 to 100"):
         assert values(tmp_path, "33%", "12.5 %", "0%") == [33, 12.5, 0]
     with pytest.raises(InputError, match="'0,5' is not a number"):  # points and commas: one of them is no decimal sign

@@ -288,7 +288,7 @@ def _judged(
     pool = read_intents(path, negative="keep", **how) if by_intent else read_gains(path, negative="keep", **how)
     if only is not None:
         pool = only_topics(pool, read_topic_ids(only), only)
-    table = without_negatives(pool, negative)
+    table = without_negatives(pool, negative, path)
     if gains_as is not None:
         table = parse_transform(gains_as)(table)
     if by_intent:

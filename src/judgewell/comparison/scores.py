@@ -94,7 +94,10 @@ def shared_names(names: Mapping[str, Sequence[str]], what: str, *, common: bool)
     counts = ", ".join(f"{set_name} has {len(group)}" for set_name, group in names.items())
     gone = listed(sorted(everywhere - set(shared)), what)
     problem = f"the sets do not have the same {what}: {counts}, {len(shared)} are in all (not in all: {gone})"
-    if not common or not shared:
+    if not shared:
+        firsts = ", ".join(f"{set_name} has {min(group)}" for set_name, group in names.items() if group)
+        raise DataError(f"no {what.removesuffix('s')} is in all sets: {firsts}; check that all sets name {what} alike")
+    if not common:
         raise DataError(f"{problem}; give the sets the same {what}, or keep what they share (--common)")
     note(f"{problem}; only the {len(shared)} shared {what} count")
     return shared

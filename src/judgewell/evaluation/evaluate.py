@@ -5,6 +5,7 @@ from __future__ import annotations
 import warnings
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -77,7 +78,7 @@ def evaluate(
                 results = list(system_scores(systems, judged, wanted, settings, executor, progress))
                 return scores_table(results, judged.topics, wanted)
             pool = read_gains(gains, columns=columns, negative="keep")
-            table = without_negatives(pool, negative)
+            table = without_negatives(pool, negative, str(gains) if isinstance(gains, str | Path) else None)
             pooled = pool if negative == "unjudged" else None
             scored = scores_with_pool(systems, table, pooled, wanted, settings, executor, progress)
             results = list(with_estimates(scored, table, systems, wanted, settings, executor))
@@ -118,7 +119,7 @@ def system_scores(
     else:
         with Threads(PROCESSORS if compiled.extension() else 2 * PROCESSORS) as threads:
             yield from _shared_out(runs, judged, measures, settings, threads, progress, gaps)
-    gaps.say(len(runs), len(judged.topics), settings)
+    gaps.say(len(runs), judged, settings)
 
 
 def scores_with_pool(
@@ -268,7 +269,7 @@ def _joined(
 ) -> SystemScores:
     """One system's values, of which its parts are there, with what its missing topics score."""
     topics = np.concatenate([part.topics for part in parts])
-    _refuse_empty(run, parts, topics)
+    _refuse_empty(run, parts, topics, judged)
     ranked = np.zeros(len(judged.topics), bool)
     ranked[topics] = True
     missing = np.flatnonzero(~ranked)
@@ -284,13 +285,15 @@ def _joined(
     return SystemScores(run.system, tuple(measures), values, lengths)
 
 
-def _refuse_empty(run: Run, parts: Sequence[PartScores], topics: Ints) -> None:
+def _refuse_empty(run: Run, parts: Sequence[PartScores], topics: Ints, judged: Judged) -> None:
     if not sum(part.lines for part in parts):
         raise InputError("the run is empty", cure="a run needs at least one line", file=run.source)
     if not len(topics):
+        unknown = _unknown(parts)
         raise InputError(
-            f"none of the {len(_unknown(parts))} topics of run {run.system} has judgments",
-            cure="check that gains and run use the same topic ids",
+            f"none of the {len(unknown)} topics of run {run.system} has judgments",
+            cure=f"check that gains and run use the same topic ids: the run has {min(unknown)}, the gains have "
+            f"{min(judged.topics)}",
             file=run.source,
         )
 
@@ -321,7 +324,7 @@ class _Gaps:
         if len(tags) > 1:
             note(f"{run.source}: tags {tags[0]!r} and {tags[1]!r} in one file; taken as one system, {run.system!r}")
 
-    def say(self, runs: int, topics: int, settings: Settings) -> None:
+    def say(self, runs: int, judged: Judged, settings: Settings) -> None:
         if self.rising and settings.order == "score":
             note(
                 f"{of_runs(len(self.rising), runs, 'has', 'have')} scores that rise with the ranks, as distances do "
@@ -332,11 +335,12 @@ class _Gaps:
             most, system = max(self.missing)
             missed = of_runs(len(self.missing), runs, "misses", "miss")
             then = "the score there is 0" if settings.topics == "judged" else "the mean is over fewer topics"
-            note(f"{missed} judged topics: {then} (most: {system}, {most} of {topics})")
+            note(f"{missed} judged topics: {then} (most: {system}, {most} of {len(judged.topics)})")
         if self.unjudged:
             note(
                 f"{of_runs(len(self.unjudged), runs, 'ranks', 'rank')} no judged document (the first: "
-                f"{self.unjudged[0]}); check that gains and runs use the same document ids"
+                f"{self.unjudged[0]}); check that gains and runs use the same document ids: the gains have "
+                f"{judged.docs.data[: judged.docs.ends[0]].decode()}"
             )
         if self.unknown:
             most, system = max(self.unknown)

@@ -23,6 +23,7 @@ BOM = b"\xef\xbb\xbf"
 UTF16 = (codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)
 SEPARATORS = (",", "\t", ";", "|")
 CHUNK = 1 << 24
+EXCEL = re.compile(rb'"?sep=.?"?(?=\r?\n)')  # a first line that only Excel needs
 BLANK = re.compile(rb"\n\r?\n")
 NUMBER = re.compile(r"[+-]?\d+(\.\d+)?")
 
@@ -62,6 +63,7 @@ def text_of(data: bytes, path: str | Path) -> bytes:
         line = data.count(b"\n", 0, data.index(b"\0")) + 1
         raise InputError("a NUL byte is not text", cure="write the file as plain text", file=path, line=line)
     data = data.replace(b"\r", b"\n") if b"\r" in data and b"\n" not in data else data
+    data = EXCEL.sub(b"", data, count=1) if EXCEL.match(data) else data  # an empty line keeps lines' numbers
     return data if data.isascii() else _utf8(data, path)
 
 

@@ -33,16 +33,18 @@ GRADE = re.compile(rb"-?\d{1,2}")
 BEFORE = re.compile(r"^(Input\.|Answer\.|INPUT:|OUTPUT:|ASSIGNMENT:)")  # Mechanical Turk, Toloka
 REJECTED = {"assignmentstatus": "rejected", "status": "rejected", "tainted": "true"}  # Mechanical Turk, Toloka, Appen
 
+NOT_IDS = {"query", "document", "url"}  # they identify a topic or a document only where no id does
+
 # Names that may say the same, beyond those of tables.OTHER_NAMES that always do; using one is noted.
 ALSO = {
     "topic": ("topicnumber", "queryid", "question_id"),
-    "doc": ("document", "doc_no", "passage_id", "pid", "item", "item_id", "url"),
+    "doc": ("document", "doc_no", "passage_id", "pid", "item", "item_id", "product_id", "url"),
     "assessor": (
         *("workerid", "user", "user_id", "judge", "rater", "annotator_id", "assessor_id", "completed_by"),
         *("participant", "participant_id", "prolific_id", "prolific_pid"),
     ),
     "unit": ("hit", "hit_id", "batch", "task_id"),
-    "value": ("score", "label", "grade", "rel", "relevance", "level", "magnitude", "response", "answer"),
+    "value": ("score", "label", "grade", "rel", "relevance", "level", "magnitude", "response", "answer", "result"),
     "left": ("doc_a", "doc_1", "document_a", "document_1", "left_doc", "docid1", "item_a", "item_1", "model_a"),
     "right": ("doc_b", "doc_2", "document_b", "document_2", "right_doc", "docid2", "item_b", "item_2", "model_b"),
     "preferred": ("preference", "winner", "choice", "answer"),
@@ -186,11 +188,8 @@ def _read(
         else:
             if not words and not named_by:
                 refuse_misspelt(frame, place)
-            frame, place = _plain(frame, named_by, words, table, place)
-    for ours in columns.keys() - named_by.keys():
-        if place.file is None:
-            raise InputError(f"{ours}={FILE} is a file's name, and a frame has none", cure=f"add a column {ours}")
-        frame = frame.with_columns(pl.lit(stem(place.file)).alias(ours))
+            frame, place = _plain(frame, named_by, words, table, place, columns.keys() - named_by.keys())
+    frame = _with_file_name(frame, columns.keys() - named_by.keys(), place)
     refuse_missing(frame, table, place, given)
     checked = check(_from_one(frame, place), table, file=place.file, lines=place.lines, infer_kinds=False)
     _note_times(checked, place)
@@ -198,14 +197,25 @@ def _read(
     return checked, place
 
 
+def _with_file_name(frame: pl.DataFrame, columns: Iterable[str], place: Place) -> pl.DataFrame:
+    """The frame with the file's name in the columns."""
+    for ours in columns:
+        if place.file is None:
+            raise InputError(f"{ours}={FILE} is a file's name, and a frame has none", cure=f"add a column {ours}")
+        frame = frame.with_columns(pl.lit(stem(place.file)).alias(ours))
+    return frame
+
+
 def _plain(
-    frame: pl.DataFrame, columns: Columns, words: Columns | None, table: Table, place: Place
+    frame: pl.DataFrame, columns: Columns, words: Columns | None, table: Table, place: Place, by_file: Iterable[str]
 ) -> tuple[pl.DataFrame, Place]:
-    """A table with named columns, under our names and with answers that can be checked."""
+    """A table with named columns, under our names and with answers that can be checked; the columns `by_file` hold the
+    file's name."""
     there = frame.columns
     frame, place = one_judgment_a_row(with_durations(frame, place), columns, place)
     for ours in [ours for ours, theirs in columns.items() if theirs == STAR and STAR not in frame.columns]:
         raise place.error(f"{ours}=* needs a column that is named with a star", "as in value=rater*")
+    frame = _with_file_name(frame, by_file, place)
     if not columns and _names_pairs(frame.columns):
         _refuse_other("this table holds", "pairs", table, place)
     if not columns and {"doc", "value"} <= set(frame.columns):
@@ -269,7 +279,8 @@ def _refuse_other(what: str, holds: str, wanted: Table, place: Place) -> None:
 def _guessed(frame: pl.DataFrame, table: Table, columns: Columns, place: Place) -> Columns:
     """The mapping, and for a column that is not there the one whose name says the same, with a note.
 
-    Where several may hold what the table cannot do without, none is taken.
+    An id is taken before a text or an address. Where several others may hold what the table cannot do without, none is
+    taken.
     """
     simple = {_simple(name): name for name in frame.columns}
     there = {name.lower() for name in frame.columns}
@@ -284,6 +295,7 @@ def _guessed(frame: pl.DataFrame, table: Table, columns: Columns, place: Place) 
         alike = [_simple(other) for other in (*others, *ALSO.get(column.name, ()))]
         matches = [simple[name] for name in dict.fromkeys(alike) if name in simple]
         matches = [name for name in matches if name not in mapping.values()]
+        matches = [name for name in matches if _simple(name) not in NOT_IDS] or matches
         if len(matches) > 1 and column.required:
             raise place.error(
                 f"{column.name} may be any of the columns {', '.join(matches)}",

@@ -15,8 +15,9 @@ from judgewell.formats.frames import are_json_lines, kind_of, load, mine, read_n
 from judgewell.formats.runs import FilePart, Run, rising
 from judgewell.formats.table_parts import runs_in_parts
 from judgewell.formats.trec import read_fields
-from judgewell.formats.trec_lines import PLAIN_RUNS, first_fields
+from judgewell.formats.trec_lines import first_fields, plain_run
 from judgewell.tables import RUNS, check, frame_of, named, refuse_missing
+from judgewell.text import listing
 
 
 @dataclass(frozen=True)
@@ -92,10 +93,8 @@ def runs_of_table(
         file = TableFile(path, columns, layout or SHOWN)
         runs = None if once else runs_in_parts(file, kind, beginning, unpack=unpack)
         return runs or _runs(file.read(beginning if once else None), path)
-    fields = first_fields(beginning)
-    if len(fields) in PLAIN_RUNS and fields[1] not in (b"0", b"Q0"):
-        return _runs(_ranked(beginning if once else open_bytes(path), PLAIN_RUNS[len(fields)], path), path)
-    return None
+    fields = plain_run(first_fields(beginning))
+    return None if fields is None else _runs(_ranked(beginning if once else open_bytes(path), fields, path), path)
 
 
 def _runs(frame: pl.DataFrame, source: str | None) -> list[Run]:
@@ -108,10 +107,11 @@ def _runs(frame: pl.DataFrame, source: str | None) -> list[Run]:
 
 
 def _ranked(data: bytes, fields: tuple[str, ...], path: str) -> pl.DataFrame:
-    """Lines of topic, document and rank, as MS MARCO has them, perhaps with the score behind it; that the third field
-    is the rank shows in all of it."""
+    """Lines of topic, document and rank, as MS MARCO has them, perhaps with score and tag behind it; that the third
+    field is the rank shows in all of it."""
     frame = read_fields(data, fields, path, unused=())
-    several, names = ("four", "document, rank and score") if "score" in fields else ("three", "document and rank")
+    several = {3: "three", 4: "four", 5: "five"}[len(fields)]
+    names = listing(["document", *fields[2:]])
     rank = pl.col("rank").cast(pl.Int64, strict=False)
     place = rank.sort() - rank.min()
     counted = frame.select(((place == pl.int_range(pl.len())) & (rank.min() <= 1)).fill_null(False).all().over("topic"))

@@ -57,7 +57,18 @@ def read_qrels(path: str | Path, data: bytes | None = None) -> pl.DataFrame:
 
 
 def _refuse_other_order(frame: pl.DataFrame, path: str | Path) -> None:
-    """Four fields of which the second holds documents, and the third grades: fewer, and all of them small numbers."""
+    """Four fields of which the second holds documents, and the third documents too, or grades: fewer, and all of them
+    small numbers."""
+    seconds = frame["Q0"].unique()
+    if len(seconds) > 1 and 2 * int(seconds.is_in(frame["doc"].unique().implode()).sum()) >= len(seconds):
+        raise InputError(
+            "the second and the third field hold the same ids, as in pairs of documents; a qrels line is: topic 0 "
+            "document grade",
+            cure=f"if they are pairs, {NUMBERED}left=2,right=3,preferred=4, where the fourth is left, right, same or "
+            "the preferred document",
+            file=path,
+            line=1,
+        )
     ids, grades = frame["Q0"].n_unique(), frame["doc"].n_unique()
     if ids > grades and frame["doc"].str.contains(r"^-?\d{1,2}$").all():
         raise InputError(
@@ -189,6 +200,8 @@ def _refuse_split_id(line: bytes, fields: tuple[str, ...], path: str | Path, num
 def _swapped(fields: tuple[str, ...], line: list[str]) -> str:
     """What to say of a run where qrels belong, or the other way round; both take white space between fields."""
     width = len(line)
+    if width > 1 and line[1].startswith("qid:"):
+        return "; this is a line of features for learning to rank: write its qid, 0, its document and its grade"
     if fields == QRELS and width in (5, 6) and SAMPLED.fullmatch(" ".join(line[-3:])):
         columns = f"doc={width - 3},gain={width - 2},inclusion={width}"
         return f"; grade, method and probability look like those of a sample: {NUMBERED}{columns}"

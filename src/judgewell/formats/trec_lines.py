@@ -14,7 +14,11 @@ from judgewell.formats.files import uncompressed
 RUN = ("topic", "Q0", "doc", "rank", "score", "tag")
 QRELS = ("topic", "Q0", "doc", "gain")
 PLAIN_QRELS = ("topic", "doc", "gain")
-PLAIN_RUNS = {3: ("topic", "doc", "rank"), 4: ("topic", "doc", "rank", "score")}
+PLAIN_RUNS = {
+    3: ("topic", "doc", "rank"),
+    4: ("topic", "doc", "rank", "score"),
+    5: ("topic", "doc", "rank", "score", "tag"),
+}
 FILLED = re.compile(rb"[^\r\n]+")
 NUMBER = re.compile(rb"[+-]?(\d+\.?\d*|\.\d+)([eE][+-]?\d+)?")
 DIGIT = re.compile(rb"\d")
@@ -25,6 +29,13 @@ def first_fields(data: bytes) -> list[bytes]:
     """The fields of the first line that is neither empty nor a comment."""
     lines = (line.group().removeprefix(b"\xef\xbb\xbf").split() for line in FILLED.finditer(data))
     return next((fields for fields in lines if fields and not fields[0].startswith(b"#")), [])
+
+
+def plain_run(fields: list[bytes]) -> tuple[str, ...] | None:
+    """The names of a run's fields where a first line is without Q0; None where it has it."""
+    names = PLAIN_RUNS.get(len(fields), ())
+    tagged = "tag" in names and (NUMBER.fullmatch(fields[4]) or not all(map(NUMBER.fullmatch, fields[2:4])))
+    return None if not names or tagged or fields[1] in (b"0", b"Q0") else names
 
 
 def surely_trec(fields: list[bytes], path: str | Path) -> bool:

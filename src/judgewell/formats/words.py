@@ -18,7 +18,8 @@ ANSWER = {JUDGMENTS.name: "value", PAIRS.name: "preferred", GAINS.name: "gain"}
 STRENGTH = "strength"  # of a graded preference: 2 where right:2 is meant
 LISTED = 8  # words named in a message
 MOST_WORDS = 30  # more different answers are hardly grades
-WITH_COMMA = r"^[+-]?\d+,\d+$"
+WITH_COMMA = r"^([+-]?\d+),(\d+)$"
+BEGINS_AS_NUMBER = r"^[+-]?[\d.,]"
 SURELY_DECIMAL = r"^[+-]?0,|,(\d{1,2}|\d{4,})$"  # 1,250 may be a thousand and more
 PERCENT = r"^[+-]?\d+(\.\d+)?\s*%$"
 NUMERIC = re.compile(r"[+-]?[\d.,' ]*\d[\d.,' ]*%?")
@@ -135,16 +136,17 @@ def _written(answers: pl.Series) -> pl.Series:
 
 
 def plain_numbers(values: pl.Series, place: Place) -> pl.Series:
-    """Text with decimal commas or per cent signs as text of numbers, where all of it is written so; noted."""
+    """Text with decimal commas or per cent signs as text of numbers, where all numbers are written so; noted."""
     text = values.str.strip_chars()
     odd = text.filter(((text != "") & text.cast(NUMBER, strict=False).is_null()).fill_null(False))
     if odd.is_empty():
         return values
     filled = text.filter((text != "").fill_null(False))
-    commas = odd.str.contains(WITH_COMMA).all() and odd.str.contains(SURELY_DECIMAL).any()
-    if commas and not filled.str.contains(".", literal=True).any():
-        place.note(f"{values.name} has decimal commas, read as points ({odd[0]})")
-        return text.str.replace(",", ".", literal=True)
+    numbers = odd.filter(odd.str.contains(BEGINS_AS_NUMBER))
+    commas = numbers.str.contains(WITH_COMMA).all() and numbers.str.contains(SURELY_DECIMAL).any()
+    if commas and not filled.str.contains(r"\d\.\d").any():
+        place.note(f"{values.name} has decimal commas, read as points ({numbers[0]})")
+        return text.str.replace(WITH_COMMA, "$1.$2")
     if filled.str.contains(PERCENT).all():
         place.note(f"{values.name} is in per cent, read as numbers from 0 to 100 ({odd[0]})")
         return text.str.strip_suffix("%").str.strip_chars()
