@@ -159,8 +159,8 @@ def orders(table: pl.DataFrame) -> list[Figure]:
     tied = bool((data["low"] < data["high"]).any())
     ties = " Ties count half; the bar reaches from all ties out of order to all in order." if tied else ""
     caption = (
-        f"The {'black tick' if tied else 'dot'} is the share of pairs of documents that the gains put in the order of their grades "
-        f"({counted(int(data['pairs'].sum()), 'pair')} in all); dashed: chance.{ties}"
+        f"The {'black tick' if tied else 'dot'} is the share of pairs of documents that the gains put in the order of "
+        f"their grades ({counted(int(data['pairs'].sum()), 'pair')} in all); dashed: chance.{ties}"
     )
     chart = (charts.ranges if tied else charts.dots)(
         data, "grades", "share in order", reference=0.5, domain=(0, 1), ends=("ties against", "ties in order")
