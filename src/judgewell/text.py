@@ -54,6 +54,7 @@ HEADS = {
     "p_corrected": "p (Holm)",
     "p_top": "p (top set)",
     "top": "in the top set",
+    "ruled_out_by": "ruled out by",
     "top_first": "top set of the first",
     "top_second": "top set of the second",
     "top_jaccard": "overlap of top sets",

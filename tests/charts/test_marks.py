@@ -137,6 +137,12 @@ ALL = {
     "line_band": charts.line_band(
         pl.DataFrame({"x": [1, 2], "y": [1.0, 2.0], "low": [0.5, 1.5], "high": [1.5, 2.5]}), "place", "seconds"
     ),
+    "interval_lines": charts.interval_lines(
+        pl.DataFrame({"x": [1, 2], "y": [1.0, 2.0], "low": [0.5, 1.5], "high": [1.5, 2.5], "doc": ["a", "b"]}),
+        "documents",
+        "gain",
+    ),
+    "ranges": charts.ranges(INTERVALS, "grades", "ratio", reference=1, log=True),
     "bars": charts.bars(pl.DataFrame({"name": ["a"], "value": [0.5]}), "topic", "share", percent=True),
     "shares": charts.shares(pl.DataFrame({"name": ["a"], "kind": ["x"], "count": [1]}), "", "systems", ("x",)),
     "matrix": charts.matrix(
@@ -195,6 +201,41 @@ def test_the_best_of_each_set_is_named_even_where_it_differs_like_the_others():
     y = [0.3, 0.05, 0.5, 0.2, 0.7, 0.42, 0.52, 0.9, 0.95]
     points = pl.DataFrame({"name": list("abcdefghi"), "x": x, "y": y})
     assert {"h", "i"} <= set(labels.beside(points, 0.0, 1.0, 340)["name"])
+
+
+def test_points_in_one_place_share_one_name():
+    x, y = [0.1, 0.3, 0.5, 0.7, 0.7, 0.7], [0.2, 0.3, 0.4, 0.8, 0.8, 0.8]
+    points = pl.DataFrame({"name": ["a", "b", "c", "f3", "f1", "f2"], "x": x, "y": y})
+    named = labels.beside(points, 0.0, 1.0, 340)["name"].to_list()
+    assert "f1, f2, f3" in named
+    assert not {"f1", "f2", "f3"} & set(named)
+    long = points.with_columns(pl.col("name") + "-with-a-long-name")
+    assert "f1-with-a-long-name and 2 more" in labels.beside(long, 0.0, 1.0, 340)["name"].to_list()
+
+
+def test_quartiles_are_bars_and_intervals_are_lines():
+    def marks(chart):
+        return {one["mark"]["type"] for one in parts_of(chart.to_dict()) if "mark" in one}
+
+    assert "bar" in marks(charts.ranges(INTERVALS, "grades", "ratio"))
+    assert "rule" not in marks(charts.ranges(INTERVALS, "grades", "ratio"))
+    assert "bar" not in marks(charts.dots(INTERVALS, "system", "mean"))
+
+
+def test_labels_of_a_narrow_axis_have_0_among_them():
+    frame = pl.DataFrame({"low": [-0.2 + n / 10 for n in range(11)], "count": [3] * 11})
+    frame = frame.select("low", high=pl.col("low") + 0.1, count="count")
+    drawn = svg(specification(charts.histogram(frame, "score").properties(width=240)))
+    words = re.findall(r"<text([^>]*)>([−-]?[01]\.\d)</text>", drawn)
+    assert "0.0" in [number for how, number in words if 'opacity="0"' not in how]
+
+
+def test_names_of_a_long_list_are_closer():
+    def of(number):
+        return pl.DataFrame({"name": [f"s{n}" for n in range(number)], "value": 0.5, "low": 0.4, "high": 0.6})
+
+    assert charts.dots(of(22), "", "mean").height == 22 * charts.STEP
+    assert charts.dots(of(129), "", "mean").height == 129 * charts.CLOSE_STEP
 
 
 def test_bars_of_whole_numbers_have_ticks_at_these():
@@ -273,14 +314,33 @@ def test_bins_count_everything_once():
     assert bins.binned(pl.Series([2.5, 2.5]))["count"].sum() == 2
 
 
+def test_bins_are_as_many_as_the_data_allow_and_round():
+    rng = np.random.default_rng(0)
+    few, many = rng.normal(0.45, 0.2, 103), rng.normal(0.45, 0.2, 10_000)
+    found = bins.binned(pl.Series(few))
+    assert 8 <= found.height <= 14
+    assert (found["high"] - found["low"]).round(9).unique().to_list() == [0.1]
+    assert set((found["low"] * 10).round(9)) <= set(range(-10, 20))  # multiples of the width, 0 among them
+    assert found.height < bins.binned(pl.Series(many)).height <= bins.BINS + 1
+    assert bins.binned(pl.Series([0.2, 0.4, 0.95, 1.0] * 10))["high"].max() == 1.0  # no bin begins at the largest value
+    scores = pl.Series(rng.integers(0, 101, 60).astype(float))
+    assert bins.binned(scores).height < 15
+    assert bins.binned(pl.concat([scores] * 20)).height == int(scores.max() - scores.min()) + 1  # a bar each of many
+    magnitudes = bins.binned(pl.Series(np.exp(rng.normal(3, 1, 300))), log=True)
+    assert 6 <= magnitudes.height <= 25
+    assert np.log10((magnitudes["high"] / magnitudes["low"]).to_numpy()).std() < 1e-9
+
+
 def test_ordered_groups_rise():
     frame = pl.DataFrame(
         {"topic": ["t"] * 500, "doc": [f"d{n}" for n in range(500)], "gain": np.random.default_rng(1).normal(size=500)}
     )
     frame = frame.with_columns(low=pl.col("gain") - 1, high=pl.col("gain") + 1)
     found = bins.ordered_groups(frame)
-    assert found.height == 60
+    assert found.height == 33
+    assert found["documents"].min() >= bins.IN_A_GROUP
     assert found["documents"].sum() == 500
+    assert bins.ordered_groups(pl.concat([frame] * 4)).height == bins.GROUPS
     assert found["y"].is_sorted()
     assert ((found["high"] - found["low"]) - 2).abs().max() < 0.5
 

@@ -1,6 +1,7 @@
 """`judgewell compare` as a user types it."""
 
 import json
+import re
 from pathlib import Path
 
 import numpy as np
@@ -74,12 +75,31 @@ def test_every_row_of_the_systems_table_is_of_its_own_system(judgewell):
     assert table["top"].to_list() == [True, False, False]
     assert table["p_top"].to_list() == [1.0, 2**-12, 2**-12]
     assert table["rank_low"].to_list() == [1, 2, 3]
+    assert table["ruled_out_by"].to_list() == [None, "c", "c"]
+
+
+def test_a_system_skipped_by_the_top_set_is_explained(judgewell):
+    base = np.random.default_rng(0).random(12)
+    swings = np.where(np.arange(12) % 2, 0.5, -0.45)
+    scores_table({"best": base + 0.3, "steady": base + 0.2, "varied": base + 0.15 + swings})
+    _, out, _ = judgewell("compare", "s.csv")
+    assert " ".join(out.split()).count(
+        "steady is not in the top set although its mean is above that of varied: best is significantly better than it, "
+        "but no system is significantly better than varied"
+    )
+    (line,) = [line for line in out.splitlines() if line.startswith("steady ") and line.endswith("best")]
+    assert "False" in line
 
 
 def test_several_gains_side_by_side(judgewell):
     code, out, _ = judgewell("compare", *RUNS, "--gains", "nist.qrels", "people=crowd.csv", "--random", "-o", "all")
     assert code == 0
     assert "How similarly the sets rank the systems" in out
+    head = next(line for line in out.splitlines() if line.startswith("system"))
+    assert " ".join(head.split()) == "system nist 95 % rank people 95 % rank random 95 % rank"
+    best = next(line for line in out.splitlines() if line.startswith("strong"))
+    assert best.count("[") == 3
+    assert re.search(r"\] +1\b", best)
     sets = pl.read_csv("all/sets.csv")
     assert sets.select("first", "second").rows() == [("nist", "people"), ("nist", "random"), ("people", "random")]
     assert sets["tau_b"][0] == 1

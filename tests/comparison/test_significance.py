@@ -237,6 +237,18 @@ def test_the_joint_test_is_of_the_largest_t_of_all_others() -> None:
         assert p == pytest.approx(np.mean(np.array(flips) >= largest(gaps) - 1e-9))
 
 
+def test_the_system_that_rules_another_out_is_the_one_of_the_largest_t() -> None:
+    rng = np.random.default_rng(1)
+    base = rng.random(20)
+    steady, best, varied = base - 0.1, base + rng.normal(0.05, 0.3, 20), base - 0.2 + rng.normal(0, 0.6, 20)
+    found = top_set(array_of([base, steady, best, varied], systems=("base", "steady", "best", "varied")))
+    assert found.best == "best"
+    assert found.ruled_out_by["steady"] == "base"  # the difference from it never varies
+    assert not set(found.members) & set(found.ruled_out_by)
+    wilcoxon = top_set(array_of([base, steady, best, varied], systems=("base", "steady", "best", "varied")), "wilcoxon")
+    assert set(wilcoxon.ruled_out_by.values()) <= {"best"}
+
+
 def test_too_few_topics_for_a_top_set_are_said() -> None:
     values = np.random.default_rng(0).random((22, 8)) + np.linspace(0, 3, 22)[:, None]
     with pytest.raises(DataError, match="4 topics cannot show that a system is not the best"):

@@ -342,7 +342,7 @@ def test_changed_verdicts_and_other_measures_are_those_of_compare():
     pairs = item(every, "pairs").frame.filter("significant")
     one = verdicts.split("only under expert: ")[1].split(", ")[0].split(" above ")
     assert tuple(one) in set(pairs.select("first", "second").iter_rows())
-    columns = ["system", "mean", "low", "high", "p_top", "top"]
+    columns = ["system", "mean", "low", "high", "p_top", "top", "ruled_out_by"]
     of_compare = compared["systems"].filter(pl.col("measure") == "nDCG@3", pl.col("set") == "expert")
     assert item(page, "systems_2").frame.select(columns).equals(of_compare.select(columns))
     assert any("the best mean nDCG@3: " in text and "(the top set)" in text for text in texts(page))
@@ -374,7 +374,7 @@ def test_ratios_of_grades_are_drawn_for_ratio_scales_alone_and_few_of_many():
     (figure,) = ratios(table, "gains")
     assert table.height == 78
     assert figure.data["grades"].to_list() == [f"{low + 1} over {low}" for low in range(12)]
-    assert "neighbouring grades alone" in figure.caption
+    assert "Only neighbouring grades are drawn" in figure.caption
 
 
 def test_rankings_that_are_mostly_unjudged_are_named_beside_the_best_system():

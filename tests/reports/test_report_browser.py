@@ -69,6 +69,25 @@ def test_long_tables_unfold(page):
     assert page.locator("#g tbody tr:visible").count() == 20
 
 
+def test_a_printed_page_and_one_without_scripts_show_the_whole_main_table(chromium, path, tmp_path):
+    rows = pl.DataFrame({"system": [f"s{n}" for n in range(129)], "mean": 0.5})
+    parts = (Part("one", "One", (), (Grid("g", "Grid", "Many rows.", rows, place="body"),)),)
+    file = tmp_path / "long.html"
+    file.write_text(render(Report("Title", "subtitle", parts)), encoding="utf-8")
+    opened = chromium.new_page()
+    opened.goto(file.as_uri())
+    assert opened.locator("#g tbody tr:visible").count() == 10
+    opened.emulate_media(media="print")
+    assert opened.locator("#g tbody tr:visible").count() == 129
+    opened.close()
+    plain = chromium.new_context(java_script_enabled=False)
+    opened = plain.new_page()
+    opened.goto(file.as_uri())
+    assert opened.locator("#g tbody tr:visible").count() == 129
+    assert not opened.locator("#g .unfold").is_visible()
+    plain.close()
+
+
 def test_nothing_reaches_over_the_side(page):
     assert page.evaluate("document.documentElement.scrollWidth <= innerWidth")
     page.locator(".findings a").click()

@@ -11,11 +11,12 @@ from hypothesis import strategies as st
 from report_studies import sources
 
 from judgewell import text as numbers
+from judgewell.charts import marks as charts
 from judgewell.reports.assemble import assemble
 from judgewell.reports.files import write_files
 from judgewell.reports.latex import escape, latex
-from judgewell.reports.page import MOST_ROWS, render, sentence, sheet, tight
-from judgewell.reports.parts import Finding, Grid, Part, Report
+from judgewell.reports.page import MOST_ROWS, looks, render, sentence, sheet, tight
+from judgewell.reports.parts import Figure, Finding, Grid, Part, Report
 from judgewell.reports.terms import Explained
 
 VOID = {"meta", "link", "br", "img", "input", "hr"}
@@ -160,6 +161,29 @@ def test_long_tables_are_cut_and_say_so():
     assert long.cut_note == "First 200 of 1,000 rows."
     short = sheet(pl.DataFrame({"n": range(3)}))
     assert (short.folds, short.cut_note) == (False, "")
+
+
+def test_no_figure_is_alone_beside_an_empty_half():
+    dots = pl.DataFrame({"name": ["a"], "value": [0.5], "low": [0.4], "high": [0.6]})
+    pairs = pl.DataFrame({"first": ["a", "b"], "second": ["b", "a"], "value": [0.9, 0.1], "sign": ["", ""]})
+
+    def figure(name, square=False):
+        chart = charts.matrix(pairs, "one", "two", "share") if square else charts.dots(dots, "", "mean")
+        return Figure(name, name, "", chart, dots)
+
+    def wide(*items):
+        return [name for name, look in looks(items).items() if "wide" in look]
+
+    grid = Grid("g", "Grid", "", dots)
+    assert wide(figure("a"), figure("b")) == []
+    assert wide(figure("a")) == ["a"]
+    assert wide(figure("a"), grid, figure("b"), figure("c")) == ["a"]
+    assert wide(figure("a", square=True), figure("b"), figure("c")) == [
+        "c"
+    ]  # it fills the column, the square would not
+    assert looks([figure("a", square=True)]) == {"a": "wide small"}
+    many = pl.DataFrame({"name": [f"s{n}" for n in range(129)], "value": 0.5, "low": 0.4, "high": 0.6})
+    assert looks([Figure("l", "", "", charts.dots(many, "", "mean"), many)]) == {"l": "wide tall taller"}
 
 
 def test_cells_sort_by_their_number():

@@ -7,6 +7,7 @@ import polars as pl
 import pytest
 
 from judgewell.comparison.scores import ScoreArray
+from judgewell.reports.system_figures import MOST, most
 from judgewell.reports.system_findings import best_elsewhere, limits, significant
 
 
@@ -27,8 +28,8 @@ def test_one_system_that_is_best_under_every_set():
 def test_another_best_system_within_the_first_top_set():
     finding = best_elsewhere({"crowd": scores(3, 2, 1), "experts": scores(1, 2, 0), "pairs": scores(3, 1, 1)}, TABLE)
     assert finding.text == (
-        "Under experts, b is first; under pairs, a is first too. This is no contradiction: a and b are in the top "
-        "set under crowd, which leaves open which of them is better."
+        "Under experts, b is first; under pairs, a is first too. Both are in the top set under crowd: these topics "
+        "cannot show which of them is better."
     )
 
 
@@ -52,8 +53,8 @@ def test_a_top_set_with_a_system_that_differs_from_the_best_is_explained():
     text = significant(differing(("a", "b"), ("a", "c")), TABLE, "crowd").text
     assert text.startswith("Under crowd, 2 of 3 pairs of systems differ significantly (66.7 %; paired t-test")
     assert text.endswith(
-        "The top set rests on a joint test of each system against all others (sign flips), not on these t-tests: it "
-        "keeps 1 system that differs significantly from a here."
+        "The top set comes from a joint test of each system against all others, so it can differ from these t-tests: "
+        "it keeps 1 system that differs significantly from a here."
     )
 
 
@@ -86,3 +87,13 @@ def test_what_limits_the_conclusion_unless_both_do(judgments, said):
         name: SimpleNamespace(spread=np.array([size])) for name, size in (("judgments", judgments), ("topics", 0.06))
     }
     assert limits(worlds).text.startswith(said)
+
+
+def test_figures_hold_all_systems_that_have_room_and_say_how_many_are_left_out():
+    table = pl.DataFrame({"system": [f"s{n}" for n in range(129)]})
+    assert most(table)[0].height == 129
+    assert most(table)[1] == ""
+    more = pl.DataFrame({"system": [f"s{n}" for n in range(170)]})
+    drawn, left = most(more)
+    assert drawn.height == MOST
+    assert left == " The best 150 of 170 systems are drawn, 20 are not."

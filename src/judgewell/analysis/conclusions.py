@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -188,9 +188,17 @@ def systems_table(
         table = table.join(ranks, on="system", maintain_order="left")
     top = best_set(scores, choices)
     if top is not None:
-        p = pl.Series([top.p[name] for name in scores.systems])
-        table = table.with_columns(p_top=p, top=pl.col("system").is_in(top.members))
+        table = table.with_columns(**top_columns(top, scores.systems))
     return table.sort("mean", "system", descending=[True, False])
+
+
+def top_columns(top: TopSet, systems: Sequence[str]) -> dict[str, pl.Series]:
+    """For each system the p of the test, whether it is in the top set, and else which system rules it out."""
+    return {
+        "p_top": pl.Series([top.p[name] for name in systems]),
+        "top": pl.Series([name in top.members for name in systems]),
+        "ruled_out_by": pl.Series([top.ruled_out_by.get(name) for name in systems], dtype=pl.String),
+    }
 
 
 def without_noise_columns(clean: MeanIntervals, limits: tuple[float, float] = (-math.inf, math.inf)) -> dict[str, Any]:

@@ -10,18 +10,19 @@ import polars as pl
 
 from judgewell.analysis.users import users_text
 from judgewell.comparison.scores import listed
-from judgewell.terminal import frame_text, prose
-from judgewell.text import agrees
+from judgewell.terminal import frame_text, number, prose, text_table
+from judgewell.text import agrees, listing
 
 if TYPE_CHECKING:
     from judgewell.analysis.conclusions import Choices, Comparison
     from judgewell.analysis.scores import Sets
+    from judgewell.comparison.scores import ScoreArray
     from judgewell.comparison.worlds import Worlds
 
 SHOWN = 25  # rows of a table that are printed
 BEST_ONLY = "; those with the best system (--pairs prints all):"
 BEST = 6  # systems whose order is spelled out
-SYSTEMS = ("system", "mean", "low", "high", "without_noise", "rank_low", "rank_high", "top")
+SYSTEMS = ("system", "mean", "low", "high", "without_noise", "rank_low", "rank_high", "top", "ruled_out_by")
 INTERVALS = {
     "bootstrap": "symmetric studentised bootstrap",
     "t": "Student's t",
@@ -48,7 +49,8 @@ def _of_measure(comparison: Comparison, measure: str, every_pair: bool) -> str:
     }
     head = f"{measure} of {len(first.systems)} systems on {len(first.topics)} topics"
     if len(sets) == 1 and "top" in tables["systems"].columns:
-        head += f"\n{prose(best_text(tables['systems'], choices))}"
+        sentences = [best_text(tables["systems"], choices), skipped_text(tables["systems"])]
+        head += "".join(f"\n{prose(sentence)}" for sentence in filter(None, sentences))
     parts = [head, _systems(tables["systems"], sets, worlds, choices)]
     if "sets" in tables:
         parts.append(_sets(tables["sets"]))
@@ -126,11 +128,10 @@ def _systems(table: pl.DataFrame, sets: Sets, worlds: Mapping[str, Worlds], choi
     """Means side by side, best first by the first set; with one set also intervals and ranks."""
     names = list(sets)
     if len(names) > 1:
-        wide = table.pivot("set", index="system", values="mean").sort(names[0], "system", descending=[True, False])
         sizes = _set_sizes(table, names, choices) if "top" in table.columns else ""
-        return frame_text(wide, SHOWN) + sizes
+        return _under_each(table, sets, choices.level) + sizes
     biased = sets[names[0]].biased
-    hidden = ("low", "high") if biased else ()
+    hidden = [*(["low", "high"] if biased else []), *[name for name in table.columns if table[name].is_null().all()]]
     text = frame_text(table.select([name for name in SYSTEMS if name in table.columns and name not in hidden]), SHOWN)
     if "low" not in table.columns:
         return f"{text}\nOne topic allows no interval and no test."
@@ -145,10 +146,37 @@ def _systems(table: pl.DataFrame, sets: Sets, worlds: Mapping[str, Worlds], choi
     if "top" in table.columns:
         others = "all other systems" if choices.top_test == "joint" else "the best one"
         meaning += (
-            f"; top: in the set that contains the best system, by a test against {others}. Ranks and top can disagree: "
-            "cite top for which system is best"
+            f"; top: in the set that contains the best system, by a test against {others}; ruled_out_by: the system "
+            "that is most clearly better in this test. Ranks and top can disagree: cite top for which system is best"
         )
     return f"{text}\n{prose(meaning + '.')}"
+
+
+def _under_each(table: pl.DataFrame, sets: Sets, level: float) -> str:
+    """Each system's mean, interval and rank under each set, best first by the first set; * in its top set."""
+    header, columns = ["system"], []
+    for name, scores in sets.items():
+        part = table.filter(pl.col("set") == name).with_columns(rank=pl.col("mean").rank("min", descending=True))
+        rows = {row["system"]: row for row in part.iter_rows(named=True)}
+        columns.append(rows)
+        header += [name, *([f"{100 * level:g} %"] if _has_intervals(part, scores) else []), "rank"]
+    lines = []
+    for system in columns[0]:
+        cells = [system]
+        for rows, scores in zip(columns, sets.values(), strict=True):
+            row = rows[system]
+            cells.append(number(row["mean"]))
+            if _has_intervals(table, scores):
+                ends = (row["low"], row["high"])
+                cells.append("—" if None in ends else f"[{number(ends[0])}, {number(ends[1])}]")
+            cells.append(f"{row['rank']}{'*' if row.get('top') else ' '}")
+        lines.append(cells)
+    more = f"\n… {len(lines) - SHOWN} more rows" if len(lines) > SHOWN else ""
+    return text_table(header, lines[:SHOWN]) + more
+
+
+def _has_intervals(table: pl.DataFrame, scores: ScoreArray) -> bool:
+    return "low" in table.columns and not scores.biased
 
 
 def best_text(table: pl.DataFrame, choices: Choices) -> str:
@@ -161,10 +189,30 @@ def best_text(table: pl.DataFrame, choices: Choices) -> str:
     return f"{sure} {which}." if len(top) == 1 else f"{sure} one of these {len(top)}: {which}."
 
 
+def skipped_text(table: pl.DataFrame) -> str:
+    """Why systems are outside the top set although their mean is above that of one inside it, where there are any."""
+    last = table.filter("top").sort("mean", "system", descending=[True, False]).row(-1, named=True)
+    skipped = table.filter(~pl.col("top"), pl.col("mean") > last["mean"]).sort(
+        "mean", "system", descending=[True, False]
+    )
+    if skipped.is_empty():
+        return ""
+    several, rivals = skipped.height > 1, skipped["ruled_out_by"].unique(maintain_order=True).to_list()
+    are, means, them = ("are", "their means are", "them") if several else ("is", "its mean is", "it")
+    better = f"{rivals[0]} is significantly better than {them}"
+    if len(rivals) > 1:
+        better = f"for each of them another system is significantly better ({listing(rivals)})"
+    return (
+        f"{listing(skipped['system'].to_list())} {are} not in the top set although {means} above that of "
+        f"{last['system']}: {better}, but no system is significantly better than {last['system']}, because its "
+        "differences from other systems vary more over topics."
+    )
+
+
 def _set_sizes(table: pl.DataFrame, names: Sequence[str], choices: Choices) -> str:
     sizes = ", ".join(f"{name} {table.filter((pl.col('set') == name) & pl.col('top')).height}" for name in names)
     what = "may be the best" if choices.top_test == "joint" else "do not differ significantly from the best"
-    return f"\nSystems that {what}: {sizes}"
+    return f"\nSystems that {what} (*): {sizes}"
 
 
 def _sets(table: pl.DataFrame) -> str:

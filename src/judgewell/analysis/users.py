@@ -29,8 +29,8 @@ FEWEST_USERS, FEWEST_DOCUMENTS = 10, 4
 DISSENT = 0.05  # the share of users from which they disagree about a pair of systems
 DRAWN, POINTS = 200, 25  # profiles in a picture, and points of each
 UNDERSTATED = (
-    "This understates dissent: users who like other documents cannot be seen without repeated judgments, only users "
-    "who weigh the same documents differently."
+    "Users may disagree more than this: it shows only that some value highly relevant documents more than others do, "
+    "not that they find different documents relevant, which only repeated judgments could show."
 )
 
 

@@ -28,8 +28,9 @@ def wrapped(names: Sequence[str]) -> str:
 
 def beside(frame: pl.DataFrame, low: float, high: float, side: int) -> pl.DataFrame:
     """The names of the points (name, x, y) with the highest x and y, then of those whose difference y − x is most
-    unlike the others', each at the middle of a free place beside its point; one without a free place has no name. The
-    square has `side` pixels from low to high."""
+    unlike the others', each at the middle of a free place beside its point; one without a free place has no name, and
+    points in one place share one. The square has `side` pixels from low to high."""
+    frame = _one_for_each_place(frame, (high - low) / side or 1.0)
     apart = (pl.col("y") - pl.col("x")) - (pl.col("y") - pl.col("x")).median()
     pixel = (high - low) / side or 1.0
     points = [(x / pixel, y / pixel) for x, y in frame.select("x", "y").iter_rows()]
@@ -49,6 +50,18 @@ def beside(frame: pl.DataFrame, low: float, high: float, side: int) -> pl.DataFr
                 rows.append((name, place[0] * pixel, place[1] * pixel))
                 break
     return pl.DataFrame(rows, schema={"name": pl.String, "x": pl.Float64, "y": pl.Float64}, orient="row")
+
+
+def _one_for_each_place(frame: pl.DataFrame, pixel: float) -> pl.DataFrame:
+    """The points, their names joined where several lie on one pixel: all names, or the first and how many more."""
+    places = [(pl.col(axis) / pixel).round().alias(f"{axis}_pixel") for axis in ("x", "y")]
+    groups = frame.sort("name").group_by(places, maintain_order=True)
+    joined = groups.agg(
+        pl.col("name").str.join(", "), pl.col("x", "y").first(), first=pl.col("name").first(), size=pl.len()
+    )
+    more = pl.format("{} and {} more", "first", pl.col("size") - 1)
+    name = pl.when((pl.col("size") > 1) & (pl.col("name").str.len_chars() > LONG)).then(more).otherwise("name")
+    return joined.select(name.alias("name"), "x", "y")
 
 
 def _free(

@@ -13,6 +13,7 @@ import polars as pl
 
 from judgewell.charts import labels
 from judgewell.charts.axes import (
+    BESIDE_NAMES,
     FEW_TICKS,
     HEIGHT,
     SQUARE,
@@ -20,6 +21,7 @@ from judgewell.charts.axes import (
     counts_axis,
     data_of,
     log_axis,
+    round_axis,
     round_ends,
     short,
     sized,
@@ -27,7 +29,8 @@ from judgewell.charts.axes import (
     whole_axis,
 )
 
-STEP = 17  # pixels for a system or topic in a list
+STEP, CLOSE_STEP = 17, 13  # pixels for a system or topic in a list, and in one of many
+MANY, MANY_CELLS = 60, 40  # names of a list and of a matrix from which on they are closer
 
 ONCE = alt.Data(values=[{}])  # type: ignore[no-untyped-call]  # the data of a line that is drawn once
 
@@ -37,7 +40,7 @@ def histogram(frame: pl.DataFrame, x: str, y: str = "judgments", *, log: bool = 
     have ticks at these."""
     edges = [*frame["low"], *frame["high"]]
     whole = whole or all(high - low == 1 and low % 1 == 0.5 for low, high in frame.select("low", "high").iter_rows())
-    ticks = whole_axis(edges) if whole else alt.Axis(tickCount=FEW_TICKS)
+    ticks = whole_axis(edges) if whole else round_axis()
     across = log_axis(edges) if log else {"scale": alt.Scale(nice=False, zero=False), "axis": ticks}
     base = alt.Chart(data_of(frame))
     bars = base.mark_bar(style="box", strokeWidth=1).encode(
@@ -68,20 +71,13 @@ def dots(
 ) -> Chart:
     """A dot for each name at its value, with a line between `ends` (name, value, low, high) and the table's order.
 
-    `reference` draws a line, such as 0 for no agreement beyond chance; `whole` numbers have no ticks between them.
-    Names outside the top set, where the table has one (top), are drawn in grey.
+    Lines are intervals of an estimate; `ranges` draws what holds a share of the data. `reference` draws a line, such as
+    0 for no agreement beyond chance; `whole` numbers have no ticks between them. Names outside the top set, where the
+    table has one (top), are drawn in grey.
     """
-    axis = whole_axis(domain or [*frame["low"], *frame["high"]]) if whole else alt.Axis(tickCount=FEW_TICKS)
-    scale = alt.Scale(domain=list(domain), nice=False) if domain else alt.Scale(zero=False, nice=True)
-    across: dict[str, Any] = {"scale": scale, "axis": axis}
-    if log:
-        across = log_axis([*frame["low"], *frame["high"], reference])
-    base = alt.Chart().encode(
-        y=alt.Y("name:N", sort=frame["name"].to_list(), title=name or None,
-                axis=alt.Axis(grid=True, ticks=False, labelExpr=labels.wrapped(frame["name"].to_list()))),
-        tooltip=[_tip("name", name or "name", kind="N"), _tip("value", value), _tip("low", ends[0]),
-                 _tip("high", ends[1]), *_extra(frame, {"name", "value", "low", "high"})],
-    )  # fmt: skip
+    base, across = _list_of_values(frame, name, value, ends, reference, domain, log)
+    if whole:
+        across["axis"] = whole_axis(domain or [*frame["low"], *frame["high"]], BESIDE_NAMES)
     groups = {"": ("interval", "main")}
     if "top" in frame.columns:
         groups = {"datum.top": ("interval", "main"), "!datum.top": ("faint", "soft_dot")}
@@ -97,10 +93,58 @@ def dots(
             ),
         ]
     if reference is not None:
-        # Nothing to read out: the caption says what the line is.
-        line = alt.Chart(ONCE).mark_rule(style="soft", strokeDash=[4, 3], aria=False)
-        layers.insert(0, line.encode(x=alt.datum(reference)))
+        layers.insert(0, _reference(reference))
     return sized(alt.layer(*layers, data=data_of(frame)), _step(frame["name"]) * max(1, frame.height))
+
+
+def ranges(
+    frame: pl.DataFrame,
+    name: str,
+    value: str,
+    *,
+    reference: float | None = None,
+    domain: Sequence[float] | None = None,
+    log: bool = False,
+    ends: tuple[str, str] = ("25 %", "75 %"),
+) -> Chart:
+    """A lying bar for each name from low to high with a tick at its value (name, value, low, high), as a box of
+    quartiles; `reference` draws a line."""
+    base, across = _list_of_values(frame, name, value, ends, reference, domain, log)
+    size = _step(frame["name"]) - 5
+    layers = [
+        base.mark_bar(style="box", size=size).encode(x=alt.X("low:Q", title=value, **across), x2="high:Q"),
+        base.mark_tick(style="strong", size=size, thickness=2.5).encode(x=alt.X("value:Q", title=value, **across)),
+    ]
+    if reference is not None:
+        layers.insert(0, _reference(reference))
+    return sized(alt.layer(*layers, data=data_of(frame)), (_step(frame["name"]) + 5) * max(1, frame.height))
+
+
+def _list_of_values(
+    frame: pl.DataFrame,
+    name: str,
+    value: str,
+    ends: tuple[str, str],
+    reference: float | None,
+    domain: Sequence[float] | None,
+    log: bool,
+) -> tuple[Any, dict[str, Any]]:
+    """What lists of dots and of bars share: names and tooltips; and the scale and axis of their values."""
+    scale = alt.Scale(domain=list(domain), nice=False) if domain else alt.Scale(zero=False, nice=True)
+    across = {"scale": scale, "axis": round_axis()}
+    if log:
+        across = log_axis([*frame["low"], *frame["high"], reference])
+    base = alt.Chart().encode(
+        y=_names(frame, name, grid=True, ticks=False),
+        tooltip=[_tip("name", name or "name", kind="N"), _tip("value", value), _tip("low", ends[0]),
+                 _tip("high", ends[1]), *_extra(frame, {"name", "value", "low", "high"})],
+    )  # fmt: skip
+    return base, across
+
+
+def _reference(at: float) -> Any:
+    """A dashed line; nothing to read out, because the caption says what it is."""
+    return alt.Chart(ONCE).mark_rule(style="soft", strokeDash=[4, 3], aria=False).encode(x=alt.datum(at))
 
 
 def boxes(frame: pl.DataFrame, name: str, value: str, *, log: bool = False) -> Chart:
@@ -173,15 +217,18 @@ def line_band(
     y: str,
     *,
     whole: bool = False,
+    across: Sequence[float] | None = None,
     domain: Sequence[float] | None = None,
     log: bool = False,
 ) -> Chart:
-    """A line with its band (x, y, low, high), from 0 up unless the axis is logarithmic."""
-    axis = whole_axis(frame["x"], grid=False) if whole else alt.Axis(grid=False, tickCount=FEW_TICKS)
+    """A line with its band (x, y, low, high), from 0 up unless the axis is logarithmic; the axes may have ends of their
+    own (`across`, and `domain` upright)."""
+    axis = whole_axis(frame["x"], grid=False) if whole else round_axis(grid=False)
+    ends = alt.Undefined if across is None else list(across)
     scale = alt.Scale(domain=list(domain)) if domain else alt.Scale(zero=True)
     upright = log_axis([*frame["low"], *frame["high"]]) if log else {"scale": scale, "axis": alt.Axis(tickCount=6)}
     base = alt.Chart(data_of(frame)).encode(
-        x=alt.X("x:Q", title=x, axis=axis, scale=alt.Scale(nice=False, zero=False, padding=8)),
+        x=alt.X("x:Q", title=x, axis=axis, scale=alt.Scale(nice=False, zero=False, padding=8, domain=ends)),
         tooltip=[_tip("x", x), _tip("y", y), _tip("low", "from"), _tip("high", "to")],
     )
     band = base.mark_area(style="band").encode(y=alt.Y("low:Q", title=y, **upright), y2="high:Q")
@@ -190,12 +237,25 @@ def line_band(
     return sized(alt.layer(band, line, points) if frame.height <= 40 else alt.layer(band, line))
 
 
+def interval_lines(frame: pl.DataFrame, x: str, y: str, *, log: bool = False) -> Chart:
+    """A dot for each document with a thin line for its interval (x, y, low, high), from 0 up unless the axis is
+    logarithmic."""
+    upright = log_axis([*frame["low"], *frame["high"]]) if log else {"scale": alt.Scale(zero=True)}
+    base = alt.Chart(data_of(frame)).encode(
+        x=alt.X("x:Q", title=x, axis=round_axis(grid=False), scale=alt.Scale(nice=False, zero=False, padding=8)),
+        tooltip=[_tip("y", y), _tip("low", "95 % from"), _tip("high", "95 % to"),
+                 *_extra(frame, {"x", "y", "low", "high"})],
+    )  # fmt: skip
+    lines = base.mark_rule(style="interval", strokeWidth=1).encode(y=alt.Y("low:Q", title=y, **upright), y2="high:Q")
+    points = base.mark_point(style="main", filled=True, size=12, opacity=1).encode(y=alt.Y("y:Q", title=y, **upright))
+    return sized(alt.layer(lines, points))
+
+
 def bars(frame: pl.DataFrame, name: str, value: str, *, percent: bool = False) -> Chart:
     """A bar for each name (name, value), lying, with its number at its end."""
-    axis = alt.Axis(format="%", tickCount=FEW_TICKS) if percent else alt.Axis(tickCount=FEW_TICKS)
+    axis = round_axis(format="%") if percent else round_axis()
     base = alt.Chart(data_of(frame)).encode(
-        y=alt.Y("name:N", sort=frame["name"].to_list(), title=name or None,
-                axis=alt.Axis(ticks=False, labelExpr=labels.wrapped(frame["name"].to_list()))),
+        y=_names(frame, name, ticks=False),
         x=alt.X("value:Q", title=value, axis=axis, scale=alt.Scale(zero=True, padding=30)),
         tooltip=[_tip("name", name or "name", kind="N"), _tip("value", value, ".1%" if percent else ",.3~f"),
                  *_extra(frame, {"name", "value"})],
@@ -210,18 +270,13 @@ def shares(frame: pl.DataFrame, name: str, value: str, kinds: Sequence[str]) -> 
         alt.Chart(data_of(frame.with_columns(order=pl.col("kind").replace_strict(list(kinds), range(len(kinds))))))
         .mark_bar(height=alt.RelativeBandSize(band=0.8))
         .encode(
-            y=alt.Y(
-                "name:N",
-                sort=frame["name"].unique(maintain_order=True).to_list(),
-                title=name or None,
-                axis=alt.Axis(labelExpr=labels.wrapped(frame["name"].to_list())),
-            ),
+            y=_names(frame, name),
             x=alt.X(
                 "count:Q",
                 title=value,
                 stack="zero",
                 scale=alt.Scale(nice=False),
-                axis=whole_axis([0, *frame.group_by("name").agg(pl.col("count").sum())["count"]]),
+                axis=whole_axis([0, *frame.group_by("name").agg(pl.col("count").sum())["count"]], BESIDE_NAMES),
             ),
             color=alt.Color(
                 "kind:O",
@@ -244,10 +299,12 @@ def shares(frame: pl.DataFrame, name: str, value: str, kinds: Sequence[str]) -> 
 def matrix(frame: pl.DataFrame, row: str, column: str, value: str) -> Chart:
     """A square for each pair (first, second, value from 0 to 1, sign as text in it), names in the table's order."""
     names = list(dict.fromkeys([*frame["first"].to_list(), *frame["second"].to_list()]))
+    cell = max(14 if len(names) <= MANY_CELLS else 11, min(40, SQUARE // max(1, len(names))))
+    small: dict[str, Any] = {"labelFontSize": min(12, cell - 1)}
     base = alt.Chart(data_of(frame)).encode(
         x=alt.X("second:N", sort=names, title=column,
-                axis=alt.Axis(labelAngle=-60, ticks=False)),
-        y=alt.Y("first:N", sort=names, title=row, axis=alt.Axis(ticks=False)),
+                axis=alt.Axis(labelAngle=-60, ticks=False, **small)),
+        y=alt.Y("first:N", sort=names, title=row, axis=alt.Axis(ticks=False, **small)),
         tooltip=[_tip("first", row, kind="N"), _tip("second", column, kind="N"), _tip("value", value, ".1%"),
                  *_extra(frame, {"first", "second", "value", "sign"})],
     )  # fmt: skip
@@ -259,8 +316,7 @@ def matrix(frame: pl.DataFrame, row: str, column: str, value: str) -> Chart:
     )
     squares = base.mark_rect(stroke=None).encode(color=colour)
     signs = base.mark_text(fontSize=9, style="strong", strokeWidth=0).encode(text="sign:N")
-    side = len(names) * max(14, min(40, SQUARE // max(1, len(names))))
-    return sized(alt.layer(squares, signs), side, side)
+    return sized(alt.layer(squares, signs), cell * len(names), cell * len(names))
 
 
 def confusion(frame: pl.DataFrame, row: str, column: str, count: str) -> Chart:
@@ -344,9 +400,19 @@ def curves(frame: pl.DataFrame, x: str, y: str, kinds: Sequence[str]) -> Chart:
     )
 
 
+def _names(frame: pl.DataFrame, title: str, **axis: Any) -> alt.Y:
+    """The names of a list from above, in the table's order; smaller where they are many."""
+    names = frame["name"].unique(maintain_order=True).to_list()
+    small: dict[str, Any] = {"labelFontSize": 10} if len(names) > MANY else {}
+    return alt.Y(
+        "name:N", sort=names, title=title or None, axis=alt.Axis(labelExpr=labels.wrapped(names), **small, **axis)
+    )
+
+
 def _step(names: pl.Series) -> int:
-    """Pixels for each name of a list: more where names take several lines."""
-    return STEP + labels.LINE * (labels.lines_of(names.to_list()) - 1)
+    """Pixels for each name of a list: fewer where names are many, more where they take several lines."""
+    step = CLOSE_STEP if names.n_unique() > MANY else STEP
+    return step + labels.LINE * (labels.lines_of(names.to_list()) - 1)
 
 
 def _tip(field: str, title: str, format: str = ".4~r", kind: str = "Q") -> alt.Tooltip:

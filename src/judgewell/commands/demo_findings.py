@@ -38,7 +38,7 @@ class Findings:
         sentences = [
             f"Gains rank the documents of a topic like their known grades with Kendall's tau {recovered} "
             "(1 is the same order, 0 is chance; mean over topics).",
-            f"{self._best()} Gains rank all {known['systems']} systems like the grades with tau {orders}.",
+            f"{self._best()} Gains rank the {known['systems']} systems like the grades with tau {orders}.",
         ]
         *part, whole = self.fewer.iter_rows(named=True)
         row = next((row for row in part if row["tau"] >= ENOUGH), part[-1])
@@ -54,18 +54,14 @@ class Findings:
         under: dict[str, list[str]] = {}
         for row in self.order.iter_rows(named=True):
             under.setdefault(row["best"], []).append(row["gains"])
-        firsts = listing([f"that of {system} under {listing(names)}" for system, names in under.items()])
+        firsts = listing([f"{system} under {listing(names)}" for system, names in under.items()])
         if len(under) == 1:
             return f"The system {next(iter(under))} has the best mean under {listing(list(self.order['gains']))}."
         tops = [set(row["members"].split(", ")) for row in self.order.iter_rows(named=True)]
-        text = f"The best mean is {firsts}."
+        text = f"The system with the best mean is {firsts}."
         if not set.intersection(*tops).issuperset(under):
             return f"{text} The gains disagree about the best system."
-        sizes = listing([f"{row['top']} under {row['gains']}" for row in self.order.iter_rows(named=True)])
-        return (
-            f"{text} This is no contradiction: each of them is among the systems that may be the best under all gains, "
-            f"with 95 % confidence ({sizes})."
-        )
+        return f"{text} The data cannot show which of them is better: each may be the best (95 % confidence)."
 
 
 def recovery(gains: Mapping[str, pl.DataFrame], grades: pl.DataFrame, truth: pl.DataFrame) -> pl.DataFrame:

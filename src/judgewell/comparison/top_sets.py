@@ -8,7 +8,7 @@ wilcoxon   the systems not significantly different from the best mean (Turpin, S
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Literal
 
 import numpy as np
@@ -45,6 +45,7 @@ class TopSet:
     members: tuple[str, ...]  # best mean first
     p: dict[str, float]  # corrected where a correction was asked for; 1 for the best itself
     smallest: float = 0.0  # the smallest p that so many topics allow
+    ruled_out_by: dict[str, str] = field(default_factory=dict)  # the system against which each other one is rejected
 
 
 @dataclass(frozen=True)
@@ -105,7 +106,11 @@ def top_set(
         )
     order = np.lexsort((np.arange(len(p)), -ranks))
     members = tuple(scores.systems[at] for at in order if p[at] >= alpha)
-    return TopSet(scores.systems[best], members, dict(zip(scores.systems, p.tolist(), strict=True)), smallest)
+    outside = [at for at in order if p[at] < alpha]
+    against = {at: clearest_rival(scores.values, at) if test == "joint" else best for at in outside}
+    ruled_out_by = {scores.systems[at]: scores.systems[rival] for at, rival in against.items()}
+    by_system = dict(zip(scores.systems, p.tolist(), strict=True))
+    return TopSet(scores.systems[best], members, by_system, smallest, ruled_out_by)
 
 
 def joint_p(values: Floats, replicates: int = 10_000, seed: int = 0, executor: Executor | None = None) -> Floats:
@@ -121,6 +126,16 @@ def joint_p(values: Floats, replicates: int = 10_000, seed: int = 0, executor: E
             f"{topics} topics cannot show that a system is not the best (5 % needs {FEWEST_TOPICS}); give more topics"
         )
     return share_reached(_best_reached, (values,), topics, replicates, seed, executor)
+
+
+def clearest_rival(values: Floats, system: int) -> int:
+    """The system whose difference to this one is the statistic of the joint test; of equal ones the better mean."""
+    others, same = pairs_of(len(values), system)
+    gaps = paired_differences(values, others, same)
+    size = np.sqrt((gaps**2).sum(axis=-1))
+    reached = np.divide(gaps.sum(axis=-1), size, out=np.zeros_like(size), where=size > 0)
+    not_clearest = reached < reached.max() - SAME
+    return int(others[np.lexsort((-values.mean(axis=-1)[others], not_clearest))[0]])
 
 
 def _best_reached(task: tuple[int, int], shared: tuple[Floats, int]) -> Ints:

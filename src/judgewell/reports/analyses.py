@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 
+import numpy as np
 import polars as pl
 
 from judgewell.agreement.evidence import is_graded
@@ -117,14 +118,14 @@ def _times(sources: Sources) -> Figure:
     taken = seconds.filter(seconds > 0)
     longest = taken.quantile(MOST_TIMES, "higher") or 1.0
     shown = taken.filter(taken <= longest)
-    edge = max(1.0, round(longest / bins.BINS))
+    edge = max(1.0, bins.round_width(shown.to_numpy()))
     data = (
         pl.DataFrame({"low": (shown / edge).floor() * edge}).group_by("low").len("count").sort("low")
         .with_columns(high=pl.col("low") + edge).select("low", "high", pl.col("count").cast(pl.Int64))
     )  # fmt: skip
     longer = counted(len(taken) - len(shown), "longer one")
     rest = f"; {longer} (above {longest:.0f} s) not shown" if len(shown) < len(taken) else ""
-    caption = f"Times of {counted(len(shown), 'judgment')} in bins of {edge:g} s{rest}."
+    caption = f"How long {counted(len(shown), 'judgment')} took, in bins of {edge:g} s{rest}."
     return Figure("time_histogram", "Time per judgment", caption, charts.histogram(data, "seconds"), data)
 
 
@@ -137,7 +138,8 @@ def _by_position(table: pl.DataFrame, name: str, title: str, value: str, number:
 
 
 def _units(table: pl.DataFrame) -> Figure:
-    step = -(-max(table["units"].to_list()) // bins.BINS)
+    each = np.repeat(table["units"].to_numpy(), table["assessors"].to_numpy())
+    step = 1 if np.ptp(each) <= bins.FEW_VALUES else int(bins.round_width(each, whole=True))
     first = (pl.col("units") - 1) // step * step + 0.5
     data = table.group_by(low=first).agg(count=pl.col("assessors").sum()).sort("low")
     data = data.select("low", high=pl.col("low") + step, count="count")
@@ -173,7 +175,7 @@ def _clouds(sources: Sources) -> list[Figure]:
         both = gains.join(labels, on=["topic", "doc"], suffix="_label")
         data = both.select(topic="topic", name="doc", x="gain_label", y="gain")
         if data.height > 1:
-            caption = f"Each dot is one of {counted(data.height, 'document')} that both label."
+            caption = f"Each dot is a document: its gain (up) by its label (across); {count(data.height)} have both."
             title = f"Gains against {name}"
             figures.append(Figure(f"label_cloud_{number}", title, caption, charts.cloud(data, name, "gain"), data))
     return figures
@@ -183,13 +185,13 @@ def _assessors(table: pl.DataFrame, everybody: int) -> list[Figure]:
     tau = table["tau_b"].drop_nulls().drop_nans()
     if len(tau) < 10:
         return []
-    data = bins.binned(tau, bins=30)
+    data = bins.binned(tau)
     left = everybody - len(tau)
     others = (
         f"; {counted(left, 'other')} share too few documents with others or rank none above another" if left else ""
     )
     caption = (
-        f"How closely each of {counted(len(tau), 'assessor')} ranks documents like the mean of the others (τ-b: 1 is "
+        f"How similarly each of {counted(len(tau), 'assessor')} and the mean of the others rank documents (τ-b: 1 is "
         f"the same order, 0 is chance){others}."
     )
     return [
@@ -214,15 +216,12 @@ def _alphas(table: pl.DataFrame) -> list[Figure]:
     data = data.sort("value", "name", descending=[True, False])
     title = "Agreement between assessors, by topic"
     if data.height > MOST_TOPICS:
-        spread = bins.binned(data["value"], bins=30)
+        spread = bins.binned(data["value"])
         caption = f"Krippendorff’s α ({first['metric']}) of {counted(data.height, 'topic')}; 1 is perfect, 0 is chance."
         chart = charts.histogram(spread, f"α ({first['metric']})", "topics")
         return [Figure("alpha_figure", title, caption, chart, spread, "body")]
-    line = ", the line its 95 % interval for other assessors and documents" if data["low"].count() else ""
-    caption = (
-        f"The dot is Krippendorff’s α ({first['metric']}) of a topic{line}; {counted(data.height, 'topic')}, highest "
-        "first; dashed: chance."
-    )
+    line = ", the line its 95 % interval over other assessors and documents" if data["low"].count() else ""
+    caption = f"The dot is Krippendorff’s α ({first['metric']} metric) of a topic{line}; dashed: chance."
     lowest, highest = min([0.0, *data["low"].drop_nulls(), *data["value"]]), 1.0
     chart = charts.dots(data, "topic", f"α ({first['metric']})", reference=0, domain=(lowest, highest))
     return [Figure("alpha_figure", title, caption, chart, data, "body")]
@@ -281,9 +280,9 @@ def _enough(table: pl.DataFrame) -> list[Figure]:
         return []
     data = rows.select(x="judgments", y="tau_median", low="tau_q1", high="tau_q3")
     caption = (
-        "How much the ranking of a topic’s documents from some judgments is like that from all "
-        f"{count(rows['typical'][0])} of a typical document: median and middle half of "
-        f"{count(rows['orders'][0])} random choices, mean over topics."
+        "How similarly some and all judgments rank the documents of a topic; a typical document has "
+        f"{count(rows['typical'][0])}. The line is the median of {count(rows['orders'][0])} random choices, the band "
+        "their middle half (means over topics)."
     )
     chart = charts.line_band(data, "judgments per document", "τ-b with all judgments", whole=True, domain=(0, 1))
     shown = rows.select("judgments", "tau_median", "tau_q1", "tau_q3")

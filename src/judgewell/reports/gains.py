@@ -35,6 +35,9 @@ METHOD_TABLES = {
 }
 
 
+MOST_LINES = 150  # documents whose intervals are drawn one by one
+
+
 @dataclass(frozen=True)
 class ReportGains:
     """The gains that the report goes on with, how they were made, and other gains that the judgments allow."""
@@ -147,7 +150,7 @@ def _by_topic_caption(topics: pl.DataFrame) -> str:
 
 def _spread(gains: pl.DataFrame, made: str, log: bool, place: Place) -> Figure:
     data = bins.binned(gains["gain"], log=log)
-    caption = f"How many of {counted(gains.height, 'document')} have which gain ({made})."
+    caption = f"How the gains of {counted(gains.height, 'document')} are distributed ({made})."
     title = "gain (logarithmic axis)" if log else "gain"
     chart = charts.histogram(data, title, "documents", log=log)
     return Figure("gains_histogram", "Distribution of gains", caption, chart, data, place)
@@ -155,17 +158,24 @@ def _spread(gains: pl.DataFrame, made: str, log: bool, place: Place) -> Figure:
 
 def _intervals(gains: pl.DataFrame, *, log: bool) -> Figure:
     known = gains.filter(pl.col("low").is_not_null())
-    data = bins.ordered_groups(known)
-    log = log and bool((data["low"] > 0).all())
+    log = log and bool((known["low"] > 0).all())
     every = known.height == gains.height
     which = counted(known.height, "document")
-    which = which if every else f"The {which} that have an interval, of {gains.height:,},"
+    which = which if every else f"the {which} that have an interval, of {gains.height:,},"
+    title = "How certain the gains are"
+    if known.height <= MOST_LINES:
+        ranked = known.sort("gain", "topic", "doc").with_columns(x=pl.int_range(1, pl.len() + 1))
+        data = ranked.select("x", "topic", "doc", "low", "high", y="gain")
+        caption = f"Each dot is the gain of a document, the line its 95 % interval; {which} from the lowest gain up."
+        chart = charts.interval_lines(data, "documents by gain", "gain", log=log)
+        return Figure("gains_intervals", title, caption, chart, data)
+    data = bins.ordered_groups(known)
     caption = (
-        f"{which} from the lowest gain to the highest, in {data.height} groups of equal size: the line is the median "
-        "gain of a group, the band the median 95 % interval of its documents."
+        f"The line is the median gain, the band the median 95 % interval of about {known.height // data.height} "
+        f"documents that follow each other by gain; {which} from the lowest gain to the highest."
     )
-    chart = charts.line_band(data, "documents by gain (%)", "gain", log=log)
-    return Figure("gains_intervals", "How certain the gains are", caption, chart, data)
+    chart = charts.line_band(data, "documents by gain (%)", "gain", across=(0, 100), log=log)
+    return Figure("gains_intervals", title, caption, chart, data)
 
 
 def by_topic(gains: pl.DataFrame) -> pl.DataFrame:

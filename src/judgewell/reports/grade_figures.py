@@ -37,8 +37,8 @@ def by_grade(gains: pl.DataFrame, labels: Mapping[str, pl.DataFrame], *, log: bo
             f"{plain(grade)}: {size:,}" for grade, size in known.group_by("grade").len().sort("grade").rows()
         )
         caption = (
-            f"Each dot is a document, the box holds the middle half of a grade’s documents, the line is their median; "
-            f"{which}documents by grade: {counts}."
+            "Each dot is a document; the box holds the middle half of a grade’s documents, and its line is their "
+            f"median.{which} Documents by grade: {counts}."
         )
         chart = charts.strips(data, grade_title(name), "gain", log=log)
         figures.append(Figure(f"gains_by_grade_{number}", f"Gains by grade ({name})", caption, chart, data, "body"))
@@ -79,7 +79,7 @@ def _dots(known: pl.DataFrame) -> tuple[pl.DataFrame, str]:
         end = (place < 10) | (place >= pl.len().over("grade") - 10)
         chosen = np.random.default_rng(0).random(frame.height) < MOST_DOTS / frame.height
         frame = frame.filter(end | pl.Series(chosen))
-        which = f"a random sample of {counted(frame.height, 'document')} is drawn, with the extremes of each grade; "
+        which = f" A random sample of {counted(frame.height, 'document')} is drawn, with the extremes of each grade."
     beside = pl.Series("beside", np.random.default_rng(1).uniform(-1, 1, frame.height))
     names = [plain(grade) for grade in frame["grade"]]
     return frame.select(pl.Series("name", names), "topic", "doc", "gain", "q1", "median", "q3", beside), which
@@ -92,7 +92,7 @@ def ratios(table: pl.DataFrame, source: str) -> list[Figure]:
     which = ""
     if table.height > MOST_RATIOS:
         next_up = pl.col("upper").min().over("lower", *(["labels"] if "labels" in table.columns else []))
-        table, which = table.filter(pl.col("upper") == next_up), "neighbouring grades alone; "
+        table, which = table.filter(pl.col("upper") == next_up), " Only neighbouring grades are drawn."
     name = pl.format("{} over {}", pl.col("upper").map_elements(plain, pl.String),
                      pl.col("lower").map_elements(plain, pl.String))  # fmt: skip
     several = "labels" in table.columns and table["labels"].n_unique() > 1
@@ -105,11 +105,11 @@ def ratios(table: pl.DataFrame, source: str) -> list[Figure]:
     if data.is_empty():
         return []
     caption = (
-        f"How many times the value of a document of the higher grade is that of the lower: the dot is the median of "
-        f"{counted(int(data['ratios'].sum()), 'ratio')} of {source}, the line holds the middle half; {which}dashed: "
-        "equal."
+        f"How many times as high documents of one grade are rated as documents of a lower one. The black tick is the "
+        f"median ratio of two {source}, the bar holds the middle half of the ratios "
+        f"({counted(int(data['ratios'].sum()), 'ratio')} in all); dashed: no difference.{which}"
     )
-    chart = charts.dots(data, "grades", "ratio (logarithmic axis)", reference=1, log=True, ends=("25 %", "75 %"))
+    chart = charts.ranges(data, "grades", "ratio (logarithmic axis)", reference=1, log=True)
     shown = data.rename({"name": "grades", "value": "median", "low": "q1", "high": "q3"})
     return [Figure("grade_ratios_figure", "How much more relevant each grade is", caption, chart, shown, "body")]
 
@@ -136,11 +136,11 @@ def profiles(table: pl.DataFrame, ratio: bool) -> list[Figure]:
         data = share.filter(pl.col("topic").is_in(topics)).join(overall, on="grade", maintain_order="left")
         data = data.select("topic", "y", "all", "documents", x="grade")
         total = share["topic"].n_unique()
-        which = counted(total, "topic") if total <= MOST_TOPICS else f"the first {MOST_TOPICS} of {total} topics"
+        drawn = "are drawn" if total <= MOST_TOPICS else f"of which the first {MOST_TOPICS} are drawn"
         caption = (
-            f"Each panel is a topic: the median gain of each grade of the label set {labels}"
-            f"{' as a share of that of the highest' if ratio else ''}, in {which} with documents of every grade; "
-            "dashed: the median over topics."
+            f"Each panel is a topic. The line shows the median gain of each grade of the label set {labels}"
+            f"{', as a share of that of the highest grade' if ratio else ''}; the dashed line is the median over "
+            f"topics. {counted(total, 'topic')} with documents of every grade {drawn}."
         )
         chart = charts.profiles(data, grade_title(labels), "relative gain" if ratio else "gain")
         title = f"Gain profile by topic ({labels})"
@@ -156,16 +156,13 @@ def orders(table: pl.DataFrame) -> list[Figure]:
     pair = pl.col("figure").str.replace("<", " < ")
     name = pl.format("{} {}", "labels", pair) if steps["labels"].n_unique() > 1 else pair
     data = steps.select(name.alias("name"), value="half", low="strict", high="lenient", pairs="pairs")
-    ties = (
-        "; the dot counts ties half, the line reaches from all ties out of order to all in order"
-        if (data["low"] < data["high"]).any()
-        else ""
-    )
+    tied = bool((data["low"] < data["high"]).any())
+    ties = " Ties count half; the bar reaches from all ties out of order to all in order." if tied else ""
     caption = (
-        f"Share of {counted(int(data['pairs'].sum()), 'pair')} of documents that the gains put in the grades’ "
-        f"order{ties}. Dashed: chance."
+        f"The {'black tick' if tied else 'dot'} is the share of pairs of documents that the gains put in the order of "
+        f"their grades ({counted(int(data['pairs'].sum()), 'pair')} in all); dashed: chance.{ties}"
     )
-    chart = charts.dots(
+    chart = (charts.ranges if tied else charts.dots)(
         data, "grades", "share in order", reference=0.5, domain=(0, 1), ends=("ties against", "ties in order")
     )
     shown = data.rename({"name": "grades", "value": "half", "low": "strict", "high": "lenient"})

@@ -16,13 +16,13 @@ from judgewell.errors import JudgewellError, collect_notes
 from judgewell.reports.analyses import findings_for, grids_for, notes_for, tables_of
 from judgewell.reports.parts import Figure, Finding, Grid, NotAnalysed, Part, Place
 from judgewell.reports.sources import Sources
+from judgewell.reports.system_figures import MOST
 from judgewell.text import agrees, count, counted, interval, plain
 
 if TYPE_CHECKING:
     from judgewell.reports.gains import ReportGains
 
 DOCUMENT = ["topic", "doc"]
-MOST_SYSTEMS = 40
 
 
 def trust_part(outcomes: Sequence[Outcome]) -> Part:
@@ -41,15 +41,17 @@ def trust_part(outcomes: Sequence[Outcome]) -> Part:
 def _favours(table: pl.DataFrame) -> Figure:
     """The favours of the first machine under the first measure, the largest ones."""
     first = table.filter(pl.col("measure") == table["measure"][0], pl.col("machine") == table["machine"][0])
-    drawn = first.sort(pl.col("favour").abs(), "system", descending=[True, False]).head(MOST_SYSTEMS)
+    drawn = first.sort(pl.col("favour").abs(), "system", descending=[True, False]).head(MOST)
     drawn = drawn.sort("favour", "system", descending=[True, False])
     data = drawn.select(name="system", value="favour", low="favour_low", high="favour_high")
     measure, machine = table["measure"][0], table["machine"][0]
     caption = (
-        f"{measure} under the labels of {machine} less {measure} under people’s gains of the same documents, less the "
-        f"mean of that over systems, with 95 % intervals over topics; {counted(data.height, 'system')}. "
-        "Dashed: no favour."
+        f"The further right a system, the more the labels of {machine} raise its {measure} above that under people’s "
+        "gains of the same documents, compared with the average system. The line is the 95 % interval over topics; "
+        "dashed: no favour."
     )
+    if first.height > MOST:
+        caption += f" The {MOST} largest favours of {count(first.height)} systems are drawn."
     chart = charts.dots(data, "", f"favour in {measure}", reference=0)
     return Figure("machine_favours", "Which systems the machine favours", caption, chart, data)
 

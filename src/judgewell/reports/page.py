@@ -25,6 +25,7 @@ MOST_ROWS = 200  # of a table on the page; files hold all
 BIN_COLUMNS = ["low", "high", "count"]
 FOLDED_ROWS = 12  # a table with more shows ten until it is asked for the rest
 MOST_SAID = 6  # files of an option that are named; the inputs hold all
+TALL, TALLER = 480, 1000  # pixels of a chart's height
 LONG_WORDS = 28  # letters of a cell from which on a column may break its lines
 
 
@@ -78,7 +79,7 @@ def fill_template(template: Path, figures: Sequence[Figure], values: Mapping[str
         latex=_first_rows_as_latex,
         data_of=lambda figure: Grid(figure.name, figure.title, figure.caption, figure.data),
         terms=lambda: explained.listed,
-        is_wide=is_wide,
+        looks=looks,
         is_figure=lambda item: isinstance(item, Figure),
         style=Markup((TEMPLATES / "report.css").read_text(encoding="utf-8")),
         script=Markup((TEMPLATES / "report.js").read_text(encoding="utf-8")),
@@ -107,11 +108,52 @@ def specification(chart: Any) -> dict[str, Any]:
     return drawing
 
 
-def is_wide(chart: Any) -> bool:
-    """Whether a chart needs the whole column: small multiples, or a matrix of many names."""
-    drawing = specification(chart)
+def looks(items: Sequence[Figure | Grid]) -> dict[str, str]:
+    """The classes of each figure of a section, by name.
+
+    wide: takes the whole column; these are small multiples, matrices of many names, and one figure of a row of an odd
+    number, so that no figure is alone beside an empty half. small: keeps its own size, beside its caption in a whole
+    column. tall, taller: a printed page gives it more room.
+    """
+    drawings = {item.name: specification(item.chart) for item in items if isinstance(item, Figure)}
+    wide = {name for name, drawing in drawings.items() if _is_wide(drawing)}
+    row: list[str] = []
+    for item in [*items, None]:
+        if isinstance(item, Figure) and item.name not in wide:
+            row.append(item.name)
+            continue
+        if len(row) % 2:
+            growing = [name for name in row[::2] if drawings[name].get("width") == "container"]
+            wide.add(growing[0] if growing else row[-1])
+        row = []
+    return {
+        name: " ".join(
+            word
+            for word, holds in (
+                ("wide", name in wide),
+                ("small", _is_small(drawing)),
+                ("tall", _height(drawing) > TALL),
+                ("taller", _height(drawing) > TALLER),
+            )
+            if holds
+        )
+        for name, drawing in drawings.items()
+    }
+
+
+def _is_wide(drawing: Mapping[str, Any]) -> bool:
     width = drawing.get("width")
     return "facet" in drawing or (isinstance(width, int) and width > axes.HALF)
+
+
+def _height(drawing: Mapping[str, Any]) -> float:
+    height = drawing.get("height")
+    return height if isinstance(height, int | float) else 0
+
+
+def _is_small(drawing: Mapping[str, Any]) -> bool:
+    width = drawing.get("width")
+    return isinstance(width, int) and width <= axes.HALF
 
 
 def sheet(frame: pl.DataFrame, heads: Mapping[str, str] | None = None) -> Sheet:

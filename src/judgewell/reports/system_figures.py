@@ -15,15 +15,16 @@ from judgewell.reports.sources import Sources
 from judgewell.reports.system_findings import OVER, PAIR_TEST, UNCORRECTED
 from judgewell.text import count, counted, plain
 
-MOST = 40  # systems in a figure; tables hold all
+MOST, MOST_CELLS = 150, 64  # systems in a list and in a matrix; tables hold all
 SCATTERS = 3
 
 
-def most(table: pl.DataFrame) -> tuple[pl.DataFrame, str]:
-    """The best systems that a figure has room for, and words for which they are."""
-    if table.height <= MOST:
-        return table, counted(table.height, "system")
-    return table.head(MOST), f"the best {MOST} of {count(table.height)} systems"
+def most(table: pl.DataFrame, room: int = MOST) -> tuple[pl.DataFrame, str]:
+    """The best systems that a figure has room for, and a sentence where some are not drawn."""
+    left = table.height - room
+    if left <= 0:
+        return table, ""
+    return table.head(room), f" The best {room} of {count(table.height)} systems are drawn, {count(left)} are not."
 
 
 def resamples_of(worlds: Worlds) -> str:
@@ -31,25 +32,28 @@ def resamples_of(worlds: Worlds) -> str:
 
 
 def means_figure(table: pl.DataFrame, scored: Scored) -> Figure:
-    drawn, which = most(table)
-    top = [column for column in ("top",) if column in drawn.columns]
+    drawn, left = most(table)
+    top = [column for column in ("top", "ruled_out_by") if column in drawn.columns]
     data = drawn.select(pl.col("system").alias("name"), pl.col("mean").alias("value"), "low", "high", *top)
     first, main = next(iter(scored.sets)), scored.main
-    blue = "; blue: the top set, which contains the best system with 95 % confidence" if top else ""
     caption = (
         f"The dot is a system’s mean {main.measure} under {first} over {counted(len(main.topics), 'topic')}, the line "
-        f"its 95 % interval over other topics; {which}, best first{blue}."
+        f"its 95 % interval over other topics.{left}"
     )
+    if top:
+        caption += " Blue systems are in the top set, which contains the best system with 95 % confidence."
+    if top and not drawn["top"].all():
+        caption += " A grey system is ruled out by another one, which the table of systems names."
     chart = charts.dots(data, "", f"mean {main.measure}")
     return Figure("system_means", f"Mean {main.measure} under {first}", caption, chart, data, "body")
 
 
 def ranks_figure(worlds: Worlds, level: float, table: pl.DataFrame) -> Figure:
-    drawn, which = most(table.select("system").join(worlds.table(level), on="system", maintain_order="left"))
+    drawn, left = most(table.select("system").join(worlds.table(level), on="system", maintain_order="left"))
     data = drawn.select(name="system", value="rank", low="rank_low", high="rank_high", best="best")
     caption = (
-        f"The dot is a system’s median rank, the line its 95 % interval over {resamples_of(worlds)}; {which}, best "
-        "mean first."
+        f"The dot is a system’s median rank in {resamples_of(worlds)}, the line holds 95 % of its ranks. Systems are "
+        f"in the order of their means.{left}"
     )
     lowest = max([2, *data["high"].to_list()])
     chart = charts.dots(data, "", f"rank among {len(worlds.systems)}", domain=(1, lowest), whole=True)
@@ -57,11 +61,11 @@ def ranks_figure(worlds: Worlds, level: float, table: pl.DataFrame) -> Figure:
 
 
 def differences_figure(pairs: pl.DataFrame, baseline: str, measure: str) -> Figure:
-    drawn, which = most(pairs.sort("difference", "first", descending=[True, False]))
+    drawn, left = most(pairs.sort("difference", "first", descending=[True, False]))
     data = drawn.select(name="first", value="difference", low="low", high="high", top="significant")
     caption = (
-        f"The dot is a system’s mean difference from {baseline}, the line its 95 % interval over other topics; "
-        f"{which}, best first; blue: a significant difference ({PAIR_TEST}). {UNCORRECTED}"
+        f"The dot is a system’s mean difference from {baseline}, the line its 95 % interval over other topics. Blue "
+        f"differences are significant ({PAIR_TEST}).{left} {UNCORRECTED}"
     )
     chart = charts.dots(data, "", f"difference of {measure}", reference=0)
     figure = data.rename({"top": "significant"})
@@ -88,10 +92,11 @@ def pair_counts(pairs: pl.DataFrame, systems: Sequence[str]) -> pl.DataFrame:
 
 
 def counts_figure(pairs: pl.DataFrame, table: pl.DataFrame) -> Figure:
-    drawn, which = most(table)
+    drawn, left = most(table)
     data = pair_counts(pairs, drawn["system"].to_list())
     caption = (
-        f"How many other systems each system is significantly better or worse than; {which}, best first ({PAIR_TEST})."
+        f"A bar shows how many other systems a system is significantly better or worse than ({PAIR_TEST}). Systems are "
+        f"in the order of their means.{left}"
     )
     return Figure("pair_counts", "Significant differences", caption, charts.shares(data, "", "systems", KINDS), data)
 
@@ -110,11 +115,11 @@ def above_matrix(worlds: Worlds, pairs: pl.DataFrame, systems: Sequence[str]) ->
 
 
 def matrix_figure(worlds: Worlds, pairs: pl.DataFrame, table: pl.DataFrame) -> Figure:
-    drawn, which = most(table)
+    drawn, left = most(table, MOST_CELLS)
     data = above_matrix(worlds, pairs, drawn["system"].to_list())
     caption = (
-        f"The colour shows how often the system of the row ranks above that of the column in {resamples_of(worlds)}; "
-        f"{which}; + and −: significantly better or worse ({PAIR_TEST})."
+        f"The bluer a square, the more often the system of its row ranks above that of its column in "
+        f"{resamples_of(worlds)}. + and − mark significant differences, better and worse ({PAIR_TEST}).{left}"
     )
     chart = charts.matrix(data, "this system", "ranks above this one", "row above column")
     return Figure("above_matrix", "How often each system outranks another", caption, chart, data)
@@ -131,8 +136,8 @@ def taus_figure(worlds: Mapping[str, Worlds]) -> list[Figure]:
     kinds = list(worlds)
     medians = "; ".join(f"{over}: {plain(one.tau_interval()[0])}" for over, one in worlds.items())
     caption = (
-        f"The further right, the closer the ranking in a resample is to that of the data (median τ-b {medians}); "
-        f"{resamples_of(worlds.get('both') or worlds['topics'])}."
+        "The further right a line, the closer the rankings in its resamples are to the ranking of the data. Median "
+        f"τ-b: {medians}; {resamples_of(worlds.get('both') or worlds['topics'])}."
     )
     chart = charts.curves(data, "τ-b with the ranking of the data", "share of resamples", kinds)
     return [Figure("tau_over_worlds", "Stability of the ranking", caption, chart, data)]
@@ -149,9 +154,9 @@ def scatter_figures(scored: Scored, sources: Sources) -> list[Figure]:
         both = {first: scored.sets[first], other: scored.sets[other]}
         data = score_points(both, level=sources.level, seed=sources.seed).rename({"system": "name"})
         caption = (
-            f"Each dot is one of {counted(data.height, 'system')}: its mean {scored.main.measure} under both, with "
-            f"95 % intervals over {counted(len(scored.main.topics), 'topic')}; on the dashed line both are equal, "
-            "and named are the best systems and those whose difference is most unlike that of the others."
+            f"Each dot is a system, with its mean {scored.main.measure} and 95 % intervals under {first} (across) and "
+            f"{other} (up); above the dashed line it scores higher under {other}. Names mark the best systems and "
+            "those whose difference between the two is the most unusual."
         )
         measure = scored.main.measure
         chart = charts.scatter(data, f"{measure} under {first}", f"{measure} under {other}", "system")

@@ -17,8 +17,8 @@ MOST_TOP = 12  # systems of a top set that a sentence names
 SIMILAR = 1.2  # two spreads with a smaller ratio limit the conclusion about equally
 PAIR_TEST = "paired t-test over topics, Holm’s correction, 5 % level"
 UNCORRECTED = (
-    "Significance is corrected for the number of pairs, intervals are not: one can exclude 0 although the difference "
-    "is not significant."
+    "Significance is corrected for the number of pairs, intervals are not: an interval can exclude 0 although the "
+    "difference is not significant."
 )
 OVER = {"topics": "of topics", "judgments": "of judgments", "both": "of judgments and topics"}
 
@@ -62,9 +62,10 @@ def best_elsewhere(sets: Mapping[str, ScoreArray], systems: pl.DataFrame) -> Fin
         return Finding(f"{text}.", "systems")
     outside = sorted(set(leaders.values()) - set(systems.filter("top")["system"]))
     if not outside:
-        which = listing(sorted({best, *leaders.values()}))
-        same = f"This is no contradiction: {which} are in the top set under {first}, which leaves open which of them"
-        return Finding(f"{text}. {same} is better.", "systems")
+        open_to = {best, *leaders.values()}
+        which = "Both" if len(open_to) == 2 else f"All {len(open_to)}"
+        same = f"{which} are in the top set under {first}: these topics cannot show which of them is better."
+        return Finding(f"{text}. {same}", "systems")
     text += f". Under {first}, {listing(outside)} {agrees(len(outside), 'is', 'are')} not in the top set"
     return Finding(f"{text}: the sets disagree about the best system.", "systems")
 
@@ -113,8 +114,8 @@ def _against_top_set(pairs: pl.DataFrame, systems: pl.DataFrame) -> str:
     ]
     if not odd:
         return ""
-    joint = "a joint test of each system against all others (sign flips), not on these t-tests"
-    return f" The top set rests on {joint}: {' and '.join(odd)}."
+    joint = "a joint test of each system against all others, so it can differ from these t-tests"
+    return f" The top set comes from {joint}: {' and '.join(odd)}."
 
 
 def ranks(table: pl.DataFrame, under: str) -> Finding:
@@ -125,7 +126,7 @@ def ranks(table: pl.DataFrame, under: str) -> Finding:
     ranks = f"{count(int(width))} of {table.height} ranks"
     sure = f"; {counted(certain, 'system')} {agrees(certain, 'has', 'have')} a single plausible rank" if certain else ""
     text = (
-        f"Under {under}, the 95 % interval of a system’s rank spans {ranks} at the median "
+        f"Under {under}, the 95 % interval of a typical system’s rank covers {ranks} "
         f"({count(first['worlds'])} resamples {OVER[first['over']]}){sure}."
     )
     return Finding(text, "rank_intervals")

@@ -7,10 +7,10 @@ from dataclasses import replace
 
 import polars as pl
 
-from judgewell.analysis.conclusions import Choices, without_noise_columns
+from judgewell.analysis.conclusions import Choices, top_columns, without_noise_columns
 from judgewell.analysis.conclusions import pairs_table as compared_pairs
 from judgewell.analysis.conclusions import systems_table as compared_systems
-from judgewell.analysis.text import changed_verdicts
+from judgewell.analysis.text import changed_verdicts, skipped_text
 from judgewell.charts.axes import squared
 from judgewell.comparison.scores import ScoreArray
 from judgewell.comparison.significance import DEFAULT_CORRECTION
@@ -51,8 +51,10 @@ def systems_part(sources: Sources, scored: Scored) -> Part:
     table = systems_table(scored, sources)
     under = next(iter(scored.sets))
     answer: list[Finding | None] = [system_findings.best(table, main.measure, under, len(main.topics))]
+    if "top" in table.columns and (skipped := skipped_text(table)):
+        answer.append(Finding(skipped, "systems"))
     if goal is not None and not every:
-        table = table.drop("rank_low", "rank_high", "best", "p_top", "top", strict=False)
+        table = table.drop("rank_low", "rank_high", "best", "p_top", "top", "ruled_out_by", strict=False)
         answer = [Finding(text) for text in goal.sentences]
     sentences: list[Finding | None] = []
     if len(scored.sets) > 1 and every:
@@ -127,7 +129,10 @@ def _users(sources: Sources, scored: Scored) -> tuple[list[Finding], list[Figure
         f"Share of users for whom the first system has the higher {measure} under their own gain profile, with a "
         "Wilson interval; the difference is that under the gains that all share."
     )
-    about = "Each line is one assessor: the gain they give over the gain that all share (dashed)."
+    about = (
+        "Each line is an assessor: the gain of a document for them (up) by the gain that all share (across). Above the "
+        "dashed line a document is more useful for them than for all."
+    )
     grid = Grid(
         "user_pairs", "For how many users", caption, pairs.sort((pl.col("share") - 0.5).abs(), "first", "second")
     )
@@ -155,9 +160,7 @@ def systems_table(scored: Scored, sources: Sources) -> pl.DataFrame:
         table = table.join(ranks, on="system", maintain_order="left")
     if scored.worlds and len(main.topics) >= FEWEST_TOPICS:
         top = top_set(main, alpha=sources.alpha, seed=sources.seed, executor=sources.executor)
-        table = table.with_columns(
-            p_top=pl.Series([top.p[name] for name in main.systems]), top=pl.col("system").is_in(top.members)
-        )
+        table = table.with_columns(**top_columns(top, main.systems))
     for name, scores in list(scored.measures.items())[1:]:
         means = pl.DataFrame({"system": scores.systems, name: scores.means})
         table = table.join(means, on="system", how="left", maintain_order="left")
@@ -198,7 +201,8 @@ def _systems_grid(table: pl.DataFrame, scored: Scored) -> Grid:
     if "rank_low" in table.columns:
         caption += f". Plausible ranks come from {resamples_of(scored.widest)}"
     if "top" in table.columns:
-        caption += "; the top set contains the best system with 95 % confidence"
+        caption += "; the top set contains the best system with 95 % confidence, and each other system is ruled out "
+        caption += "by the one named, which is most clearly better in the joint test"
     if "without_noise" in table.columns:
         caption += "; without noise: the estimate of what judgments without noise would give, with its interval"
     heads = {
@@ -222,7 +226,7 @@ def _worlds_grid(worlds: Mapping[str, Worlds], level: float, systems: pl.DataFra
     title = "What limits the conclusion" if len(worlds) > 1 else "Stability of the ranking"
     caption = (
         "How much a system’s mean varies (s.d., mean over systems) over other judgments, other topics and "
-        "both, and τ-b of the order with that of the data."
+        "both, and τ-b between the rankings there and the ranking of the data."
     )
     if "without_noise" in systems.columns:
         noise = float((systems["mean"] - systems["without_noise"]).mean())  # type: ignore[arg-type]
@@ -322,7 +326,7 @@ def _other_measures(scored: Scored, sources: Sources, under: str) -> tuple[list[
         name = f"systems_{number}"
         findings.append(replace(system_findings.best(table, measure, under, len(scores.topics)), source=name))
         caption = f"{measure} under {under}, best mean first; columns as in the table Systems."
-        columns = ("system", "mean", "low", "high", "rank_low", "rank_high", "top")
+        columns = ("system", "mean", "low", "high", "rank_low", "rank_high", "top", "ruled_out_by")
         grids.append(Grid(name, f"Systems by {measure}", caption, table, columns, {"mean": f"mean {measure}"}))
     return findings, grids
 
@@ -331,7 +335,7 @@ def _measures(scored: Scored) -> Grid:
     from judgewell.comparison.profiles import side_by_side
 
     table = side_by_side(scored.measures, common=True)
-    caption = f"How alike the measures order the {counted(len(scored.main.systems), 'system')}."
+    caption = f"How similarly the measures rank the {counted(len(scored.main.systems), 'system')}."
     columns = ("first", "second", "tau_b", "tau_ap", "spearman", "rbo", "concordant", "discordant", "tied")
     return Grid("measures", "Measures against each other", caption, table, columns)
 
@@ -352,5 +356,8 @@ def _difficulty(scored: Scored) -> Grid:
 
 def _judged_grid(scored: Scored) -> list[Grid]:
     frame = scored.judged.with_columns(unjudged=1 - pl.col("judged")).sort("judged", "set", "system")
-    caption = f"Of the first {scored.depth} documents of each topic; what is not judged counts 0. Least judged first."
+    caption = (
+        f"Share of the first {scored.depth} documents of each topic that are judged, lowest first; a document that is "
+        "not judged counts 0."
+    )
     return [Grid("judged", "How much is judged", caption, frame)]

@@ -40,7 +40,8 @@ def _labels(table: pl.DataFrame) -> list[str]:
     whole = table.filter(pl.col("lower").is_null())
     return [
         f"{percent(row['share'])} of {counted(row['answers'], 'preference')} between documents with different labels "
-        f"{agrees(row['answers'], 'goes', 'go')} to the one that {row['labels']} labels higher (“same” counts half)."
+        f"{agrees(row['answers'], 'goes', 'go')} to the one with the higher label in {row['labels']} (“same” counts "
+        "half)."
         for row in whole.iter_rows(named=True)
     ]
 
