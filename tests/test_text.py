@@ -4,7 +4,6 @@ import polars as pl
 import pytest
 
 from judgewell.agreement.sections.pairs import SECTION as PAIRS
-from judgewell.agreement.sections.stability import SECTION as STABILITY
 from judgewell.agreement.sections.unusual import SECTION as UNUSUAL
 from judgewell.text import agrees, counted, work_time
 
@@ -21,8 +20,6 @@ def sentence(section, name, **columns):
 
 
 def test_sentences_about_one_have_the_singular():
-    one = sentence(STABILITY, "document_stability", judgments=1, typical=3, tau_median=0.95)
-    assert one.endswith("It reaches 0.9 with 1 judgment per document.")
     one = sentence(UNUSUAL, "unusual_assessors", assessor="x", reasons=1, why="too fast")
     assert one.startswith("1 of 1 assessor deserves a second look: x (too fast). ")
     one = sentence(PAIRS, "repeated_pairs", answered_again_by="anybody", contradicting=1, repeated=4, share=0.25)

@@ -170,19 +170,38 @@ def test_judgments_are_averaged_as_in_their_gains(kind: str, average: Any) -> No
     assert asked.tables["document_stability"].equals(document_stability(footed, average="median"))
 
 
-def test_what_fewer_judgments_give_is_reported_below_all_there_are() -> None:
+def finding_of(name: str, table: pl.DataFrame) -> str | None:
     section = section_named("stability")
     assert section is not None
-    finding = section.tables[0].finding
-    assert finding is not None
+    (found,) = [one.finding for one in section.tables if one.name == name]
+    assert found is not None
+    text = found(table)
+    assert text is None or isinstance(text, str)
+    return text
+
+
+def test_what_fewer_judgments_give_is_reported_below_all_there_are() -> None:
     table = pl.DataFrame({"judgments": [1, 2, 3, 4], "tau_median": [0.4, 0.7, 0.95, 1.0], "typical": [4] * 4})
-    assert str(finding(table)).endswith(
-        "with 3 of the typical 4, at 0.950. It reaches 0.9 with 3 judgments per document."
+    assert finding_of("document_stability", table) == (
+        "With one judgment per document, the ranking of documents agrees with the full one at τ-b = 0.400; with 3 of "
+        "the typical 4, at 0.950."
     )
-    few = str(finding(table.with_columns(typical=pl.lit(3))))
-    assert "with 2 of the typical 3, at 0.700" in few
-    assert few.endswith("None of the numbers tried (up to 2) reaches 0.9.")
-    assert finding(table.with_columns(typical=pl.lit(1))) is None
+    assert finding_of("document_stability", table.with_columns(typical=pl.lit(1))) is None
+
+
+def test_how_many_judgments_are_enough_rests_on_halves_that_share_none() -> None:
+    """Noise agrees with a whole that contains it; its halves do not agree, and the sentence says so."""
+    rng = np.random.default_rng(3)
+    doc = np.repeat(np.arange(200), 10)
+    frame = pl.DataFrame({"topic": "t", "doc": doc.astype(str), "value": rng.normal(size=2000), "kind": "interval"})
+    centred = frame.with_columns(value=pl.col("value") - pl.col("value").mean().over("doc"))
+    text = finding_of("split_halves", split_halves(centred))
+    assert str(text).startswith("Random halves of the judgments do not agree (r = −")
+    row = {"correlation": [0.7], "judgments": [10.0], "reliability": [0.824], "for_90": [20.0]}
+    assert finding_of("split_halves", pl.DataFrame(row)) == (
+        "The mean of 10 judgments per document has a reliability of 0.824 (split halves, Spearman–Brown; 1 is "
+        "perfect); 0.9 takes about 20 per document."
+    )
 
 
 def test_split_halves_imply_the_reliability_there_is() -> None:

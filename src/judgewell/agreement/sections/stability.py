@@ -8,9 +8,7 @@ from judgewell.agreement import stability
 from judgewell.agreement.evidence import Evidence, given, has
 from judgewell.agreement.section import FILE, WORK, Get, Section
 from judgewell.errors import DataError
-from judgewell.text import count, counted, plain
-
-SETTLED = 0.9  # the rank correlation with all judgments from which on a ranking is called settled
+from judgewell.text import count, plain
 
 
 def _fewer(table: pl.DataFrame) -> str | None:
@@ -24,11 +22,7 @@ def _fewer(table: pl.DataFrame) -> str | None:
     )
     if most["judgments"] > 1:
         text += f"; with {most['judgments']} of the typical {most['typical']}, at {plain(most['tau_median'])}"
-    settled = rows.filter(pl.col("tau_median") >= SETTLED)
-    if settled.height:
-        return f"{text}. It reaches {SETTLED:g} with {counted(settled['judgments'][0], 'judgment')} per document."
-    tried = f"up to {most['judgments']}" if most["judgments"] > 1 else "1"
-    return f"{text}. None of the numbers tried ({tried}) reaches {SETTLED:g}."
+    return f"{text}."
 
 
 def _split_values(evidence: Evidence) -> pl.DataFrame:
@@ -43,16 +37,15 @@ def _split_values(evidence: Evidence) -> pl.DataFrame:
     return evidence.without_known_documents()
 
 
-def _halves(table: pl.DataFrame) -> str | None:
+def _halves(table: pl.DataFrame) -> str:
     row = table.row(0, named=True)
     if row["reliability"] is None:
-        return None
-    short = row["for_90"] is not None and row["for_90"] > row["judgments"]
-    more = f"; 0.9 needs {count(row['for_90'])} judgments per document" if short else ""
+        halves = f"Random halves of the judgments do not agree (r = {plain(row['correlation'])})"
+        return f"{halves}: these judgments do not show which documents of a topic are more relevant."
+    needed = "" if row["for_90"] is None else f"; 0.9 takes about {count(row['for_90'])} per document"
     return (
-        f"Gains from one random half of the judgments correlate with those from the other half at "
-        f"{plain(row['correlation'])}; for all {plain(row['judgments'])} judgments per document this implies a "
-        f"reliability of {plain(row['reliability'])} (Spearman–Brown; 1 is perfect){more}."
+        f"The mean of {plain(row['judgments'])} judgments per document has a reliability of "
+        f"{plain(row['reliability'])} (split halves, Spearman–Brown; 1 is perfect){needed}."
     )
 
 
