@@ -8,6 +8,7 @@ import polars as pl
 import pytest
 
 from judgewell import agree
+from judgewell.agreement.sections.unusual import SECTION
 
 
 def judged(reverse: str | None) -> pl.DataFrame:
@@ -68,6 +69,31 @@ def test_who_writes_one_comment_again_and_again_is_named() -> None:
         "unusual_assessors"
     ].filter(assessor="d")["reason"]
     assert reason == "the same comment with 16 of 16 answers"
+
+
+def test_one_word_for_most_documents_is_no_reason_to_look() -> None:
+    """Who writes "not relevant" beside the many documents that are not relevant has explained the answer."""
+    often = pl.when((pl.col("assessor") == "d") & (pl.col("doc") > "d12")).then(pl.lit("not relevant"))
+    table = judged(None).with_columns(comment=often.otherwise(pl.col("doc") + pl.col("assessor")))
+    mine = table.filter(assessor="d")
+    assert 0.5 < (mine["comment"] == "not relevant").mean() < 0.9
+    agreement = agree(table, section=["unusual assessors"], kind="ordinal")
+    assert agreement["unusual_assessors"].filter(assessor="d")["why"].to_list() == [None]
+
+
+def test_the_sentence_counts_reasons_and_names_the_weightiest_first() -> None:
+    (table,) = [one for one in SECTION.tables if one.name == "unusual_assessors"]
+    rows = {
+        "assessor": list("abcde"),
+        "reasons": [2, 1, 1, 1, 0],
+        "why": ["reversed, too fast"] + ["too fast"] * 3 + [None],
+    }
+    assert table.finding is not None
+    text = str(table.finding(pl.DataFrame(rows)))
+    assert text.startswith(
+        "4 of 5 assessors deserve a second look (reversed 1, too fast 4): a (reversed, too fast), b (too fast), "
+        "c (too fast) and 1 more. "
+    )
 
 
 def test_few_assessors_are_not_compared() -> None:

@@ -20,8 +20,7 @@ from judgewell.text import count, counted, percent
 
 LEAST = 6  # judgments before anything is said of somebody
 FASTER = 4  # times faster than usual is too fast
-SAME = 0.9  # one answer in so many of all
-REPEATED = 0.5  # one comment in more than so many of all
+SAME = 0.9  # one answer, or one comment, in so many of all
 AGAINST = -1.28  # standard errors below no relation at all: reversed
 LEAST_PAIRS, SIGN = 10, 0.05  # pairs of documents that tell an order; fewer must pass a sign test against it
 UNLIKE = -2.33  # standard errors below the usual relation: unlike the others
@@ -31,13 +30,23 @@ FEWEST = 4  # people among whom somebody can be unusual
 ENOUGH = 8  # people from whom a usual spread is reckoned
 LEAST_PACE, LEAST_ORDER = 0.3, 0.65  # spreads of times (logarithms) and of orders (standard errors): never less
 KNOWN = ("known", "known_pairs")
+KINDS = (  # of reasons, those first that say most about the judgments themselves
+    "reversed",
+    "known documents",
+    "unlike the others",
+    "careless overall",
+    "failed checks",
+    "too fast",
+    "constant",
+    "one comment",
+)
 
 
 @dataclass(frozen=True)
 class Reason:
     """Why somebody deserves a second look: its kind, the sentence, the number, and the usual one."""
 
-    kind: str  # too fast, constant, one comment, reversed, unlike the others, known documents, failed checks, …
+    kind: str  # one of KINDS
     sentence: str
     value: float
     usual: float
@@ -309,7 +318,7 @@ def _constant(row: dict[str, object], number: dict[str, float], usual: Usual) ->
 
 def _one_comment(number: dict[str, float]) -> Reason | None:
     same, of = number["same_comment"], number["comments"]
-    if not (of >= LEAST and same > REPEATED * of):
+    if not (of >= LEAST and same >= SAME * of):
         return None
     return Reason("one comment", f"the same comment with {same:.0f} of {of:.0f} answers", same / of, 0.0, int(of))
 

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections import Counter
+
 import polars as pl
 
 from judgewell.agreement import pair_agreement, unusual
@@ -29,8 +31,16 @@ def _named(table: pl.DataFrame) -> str:
     named = ", ".join(f"{who} ({why})" for who, why in shown.select("assessor", "why").iter_rows())
     more = f" and {count(flagged.height - MOST_NAMED)} more" if flagged.height > MOST_NAMED else ""
     some = f"{count(flagged.height)} of {everybody} {agrees(flagged.height, 'deserves', 'deserve')}"
+    reasons = Counter(kind for why in flagged["why"] for kind in why.split(", "))
+    counts = ", ".join(f"{kind} {count(reasons[kind])}" for kind in unusual.KINDS if reasons[kind])
+    by_reason = f" ({counts})" if flagged.height > MOST_NAMED else ""
     look = "The table unusual_assessors has the reasons. A flag is a reason to look, not proof."
-    return f"{some} a second look: {named}{more}. {look}"
+    return f"{some} a second look{by_reason}: {named}{more}. {look}"
+
+
+def _severity(person: unusual.Person) -> int:
+    """The place of the weightiest reason; last where there is none."""
+    return min((unusual.KINDS.index(seen.kind) for seen in person.evidence), default=len(unusual.KINDS))
 
 
 SECTION = Section(
@@ -46,7 +56,7 @@ SECTION = Section(
     shown=FOLDED,
 )
 def unusual_assessors(evidence: Evidence, get: Get) -> pl.DataFrame:
-    """Every assessor, those with the most reasons and then the most judgments first: median time, share of the
+    """Every assessor, those with the most and the weightiest reasons first: median time, share of the
     most frequent answer, and the share of pairs of documents, ties apart, ordered as the others order them. A reason is
     a number far from what is usual among the others."""
     judgments = pairs = None
@@ -60,7 +70,7 @@ def unusual_assessors(evidence: Evidence, get: Get) -> pl.DataFrame:
     people, _ = unusual.people(judgments, pairs)
     if len(people) < unusual.FEWEST:
         raise DataError(f"needs {unusual.FEWEST} assessors to say what is usual; there are {len(people)}")
-    people.sort(key=lambda one: (-len(one.evidence), -one.judgments, one.assessor))
+    people.sort(key=lambda one: (-len(one.evidence), _severity(one), -one.judgments, one.assessor))
     rows = [
         {
             "assessor": one.assessor,
