@@ -96,7 +96,8 @@ def executing(cluster: str | None, processes: int | None) -> AbstractContextMana
 where_option = click.option(
     "--where",
     multiple=True,
-    help="Keep only rows with these values in a column: grade=1,2; known= for rows without one.",
+    help="Keep only rows with these values in a column, or without them: grade=1,2; known= (empty); "
+    "assessor!=w7; assessor!=@FILE (one a line).",
 )
 
 kind_option = click.option(

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -11,12 +12,14 @@ import polars as pl
 
 from judgewell.errors import DataError, Information, InputError, note
 from judgewell.formats.delimited import Layout
+from judgewell.formats.files import open_bytes
 from judgewell.formats.gains import read_gains
 from judgewell.formats.words import is_number, parse_words
 from judgewell.tables import TABLES, check_names
 from judgewell.text import counted
 
 SEPARATORS = {"comma": ",", "tab": "\t", "\\t": "\t", "semicolon": ";", "bar": "|", "space": " "}
+MOST_VALUES = 8  # of a condition that a message names
 
 
 def reading(given: Mapping[str, Any], *tables: str) -> dict[str, Any]:
@@ -42,41 +45,73 @@ def parse_columns(text: str | Mapping[str, str] | None) -> dict[str, str] | None
     return {ours.strip(): theirs.strip() for ours, _, theirs in pairs}
 
 
-def _parse_where(conditions: Iterable[str]) -> dict[str, list[str]]:
-    """`pilot=A,B` as the values that a column may have; `a=1,2,b=` names two columns."""
-    wanted: dict[str, list[str]] = {}
-    for text in conditions:
-        column = ""
+@dataclass
+class _Condition:
+    """The values that a column must have, or must not have."""
+
+    column: str
+    unlike: bool
+    values: list[str]
+
+    def __str__(self) -> str:
+        some = ",".join(self.values[:MOST_VALUES]) + (",…" if len(self.values) > MOST_VALUES else "")
+        return f"{self.column}{'!=' if self.unlike else '='}{some}"
+
+    def keeps(self, cells: pl.Series) -> pl.Series:
+        """Which cells meet it; an empty one has the value ""."""
+        if cells.dtype.is_numeric():
+            wanted = [float(value) for value in self.values if is_number(value)]
+            named = cells.cast(pl.Float64).is_in(wanted)
+        else:
+            named = cells.cast(pl.String).is_in(self.values)
+        named = named.fill_null(False) | (cells.is_null() if "" in self.values else False)
+        return ~named if self.unlike else named
+
+
+def _parse_where(texts: Iterable[str]) -> list[_Condition]:
+    """`pilot=A,B` as the values that a column may have; `a=1,2,b!=` names two columns; `a!=@FILE` takes its lines."""
+    conditions: list[_Condition] = []
+    for text in texts:
+        last: _Condition | None = None
         for item in text.split(","):
             name, sign, value = item.partition("=")
-            column = name.strip() if sign else column
-            if not column:
-                raise InputError(f"{text!r} does not choose rows", cure="write column=value, e.g. --where grade=1,2")
-            wanted.setdefault(column, []).append((value if sign else item).strip())
-    return wanted
+            if sign:
+                column, unlike = name.removesuffix("!").strip(), name.endswith("!")
+                same = [one for one in conditions if (one.column, one.unlike) == (column, unlike)]
+                last = same[0] if same else _Condition(column, unlike, [])
+                conditions += [] if same else [last]
+            if last is None or not last.column:
+                cure = "write column=value or column!=value, e.g. --where grade=1,2"
+                raise InputError(f"{text!r} does not choose rows", cure=cure)
+            last.values += _values((value if sign else item).strip())
+    return conditions
+
+
+def _values(text: str) -> list[str]:
+    """A value, or the lines of a file that is named behind @."""
+    if not text.startswith("@"):
+        return [text]
+    lines = open_bytes(text[1:]).decode("utf-8", "replace").splitlines()
+    return [line.strip() for line in lines if line.strip()]
 
 
 def kept_where(table: pl.DataFrame, where: str | Iterable[str]) -> pl.DataFrame:
-    """The rows with one of the values asked for, with a note on how many are excluded."""
-    for column, values in _parse_where([where] if isinstance(where, str) else where).items():
+    """The rows that meet every condition, with a note on how many are excluded."""
+    for condition in _parse_where([where] if isinstance(where, str) else where):
+        column = condition.column
         if column not in table.columns:
             raise DataError(f"there is no column {column!r} to choose rows by; there are {', '.join(table.columns)}")
-        asked = f"{column}={','.join(values)}"
         cells = table[column]
-        if cells.dtype.is_numeric():
-            wanted = [float(value) for value in values if is_number(value)]
-            keep = cells.cast(pl.Float64).is_in(wanted)
-        else:
-            keep = cells.cast(pl.String).is_in(values)
-        keep = keep.fill_null(False) | (cells.is_null() if "" in values else False)
-        if not keep.any():
+        keep = condition.keeps(cells)
+        if not keep.any() or (condition.unlike and keep.all()):
             there = ", ".join(str(one) for one in cells.drop_nulls().unique().sort().head(8)) or "no values"
             empty = (
                 f", and {counted(cells.null_count(), 'row')} without a value ({column}=)" if cells.null_count() else ""
             )
-            raise DataError(f"no row has {asked}; there are {there}{empty}")
+            none = "every row" if condition.unlike and keep.all() else "no row"
+            raise DataError(f"{none} has {condition}; there are {there}{empty}")
         if not keep.all():
-            note(Information(f"{int(keep.sum())} of {len(table)} rows are used: those with {asked}"))
+            note(Information(f"{int(keep.sum())} of {len(table)} rows are used: those with {condition}"))
         table = table.filter(keep)
     return table
 
