@@ -392,3 +392,14 @@ def test_systems_that_share_the_best_mean_are_all_named():
     text = best(table, "nDCG@10", "nist", 9).text
     assert text.startswith("Under nist, a and b share the best mean nDCG@10: 0.5")
     assert text.endswith("the best system is one of 2 of 3 (the top set): a and b.")
+
+
+def test_few_scores_are_drawn_in_bins_that_the_caption_names():
+    from judgewell.reports.participants import values_figures
+
+    scores = pl.DataFrame({"value": [float(n * 37 % 101) for n in range(101)], "scale": "s100"})
+    (figure,) = values_figures(scores)
+    assert ", in bins of 10: 101 judgments" in figure.caption
+    assert figure.data.select(pl.col("low").min(), pl.col("high").max(), pl.col("count").sum()).row(0) == (0, 100, 101)
+    (figure,) = values_figures(pl.concat([scores] * 10))
+    assert "bins" not in figure.caption
