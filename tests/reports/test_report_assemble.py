@@ -406,3 +406,14 @@ def test_a_set_is_left_out_only_where_the_first_measure_has_no_meaning_and_the_r
     why = "Systems could not be scored under fractions: P@10 counts relevant documents, and there is a gain of 0.5"
     assert any(text.startswith(why) for text in texts(page)) != scored
     assert item(page, "systems_2").title == f"Systems by {measures[1]}"
+
+
+def test_few_scores_are_drawn_in_bins_that_the_caption_names():
+    from judgewell.reports.participants import values_figures
+
+    scores = pl.DataFrame({"value": [float(n * 37 % 101) for n in range(101)], "scale": "s100"})
+    (figure,) = values_figures(scores)
+    assert ", in bins of 10: 101 judgments" in figure.caption
+    assert figure.data.select(pl.col("low").min(), pl.col("high").max(), pl.col("count").sum()).row(0) == (0, 100, 101)
+    (figure,) = values_figures(pl.concat([scores] * 10))
+    assert "bins" not in figure.caption

@@ -41,7 +41,7 @@ def log_axis(shown: Iterable[float | None]) -> dict[str, Any]:
 
 def round_axis(**more: Any) -> alt.Axis:
     """Ticks at round numbers, 0 among them, as many as have room for their labels."""
-    return alt.Axis(tickCount=alt.ExprRef("max(2, floor(width / 70))"), **more)
+    return alt.Axis(tickCount=alt.ExprRef("max(4, floor(width / 70))"), **more)
 
 
 def round_ends(low: float, high: float) -> tuple[float, float, float]:

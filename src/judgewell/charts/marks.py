@@ -242,7 +242,8 @@ def interval_lines(frame: pl.DataFrame, x: str, y: str, *, log: bool = False) ->
     logarithmic."""
     upright = log_axis([*frame["low"], *frame["high"]]) if log else {"scale": alt.Scale(zero=True)}
     base = alt.Chart(data_of(frame)).encode(
-        x=alt.X("x:Q", title=x, axis=round_axis(grid=False), scale=alt.Scale(nice=False, zero=False, padding=8)),
+        x=alt.X("x:Q", title=x, axis=whole_axis(frame["x"], grid=False),
+                scale=alt.Scale(nice=False, zero=False, padding=8)),
         tooltip=[_tip("y", y), _tip("low", "95 % from"), _tip("high", "95 % to"),
                  *_extra(frame, {"x", "y", "low", "high"})],
     )  # fmt: skip

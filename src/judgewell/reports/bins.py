@@ -32,7 +32,8 @@ def binned(values: pl.Series, *, log: bool = False) -> pl.DataFrame:
         edges = _log_edges(np.log10(array))
     else:
         width = 1.0 if whole and _one_bar_each(array) else round_width(array, whole=whole)
-        edges = _multiples(array + (0.5 if whole else 0.0), width) - (0.5 if whole else 0.0)
+        middle = 0.5 if whole and width == 1 else 0.0  # a bar of one number lies around it
+        edges = _multiples(array + middle, width) - middle
     edges[0], edges[-1] = min(edges[0], array.min()), max(edges[-1], array.max())
     counts = np.histogram(array, bins=edges)[0]
     return pl.DataFrame({"low": edges[:-1], "high": edges[1:], "count": counts}).with_columns(
@@ -57,9 +58,11 @@ def round_width(array: Floats, *, whole: bool = False) -> float:
 
 
 def _width(array: Floats) -> float:
-    """Freedman and Diaconis' 2 · IQR / n^(1/3); 2 n^(1/3) bins where the middle half is a single value."""
+    """Freedman and Diaconis' 2 · IQR / n^(1/3), or that of 2 n^(1/3) bins where the data have no tails to speak of or
+    the middle half is a single value."""
     q1, q3 = np.quantile(array, [0.25, 0.75])
-    return float((2 * (q3 - q1) or np.ptp(array) / 2) / np.cbrt(len(array)))
+    spread = 2 * (q3 - q1)
+    return float(min(spread or np.inf, np.ptp(array) / 2) / np.cbrt(len(array)))
 
 
 def _log_edges(powers: Floats) -> Floats:

@@ -105,7 +105,7 @@ def ratios(table: pl.DataFrame, source: str) -> list[Figure]:
     if data.is_empty():
         return []
     caption = (
-        f"How many times as high documents of one grade are rated as documents of a lower one. The black tick is the "
+        f"How many times as high documents of one grade are rated as documents of a lower one. The tick is the "
         f"median ratio of two {source}, the bar holds the middle half of the ratios "
         f"({counted(int(data['ratios'].sum()), 'ratio')} in all); dashed: no difference.{which}"
     )
@@ -159,7 +159,7 @@ def orders(table: pl.DataFrame) -> list[Figure]:
     tied = bool((data["low"] < data["high"]).any())
     ties = " Ties count half; the bar reaches from all ties out of order to all in order." if tied else ""
     caption = (
-        f"The {'black tick' if tied else 'dot'} is the share of pairs of documents that the gains put in the order of "
+        f"The {'tick' if tied else 'dot'} is the share of pairs of documents that the gains put in the order of "
         f"their grades ({counted(int(data['pairs'].sum()), 'pair')} in all); dashed: chance.{ties}"
     )
     chart = (charts.ranges if tied else charts.dots)(

@@ -132,8 +132,10 @@ def values_figures(judgments: pl.DataFrame) -> list[Figure]:
         log = bins.on_a_log_axis(part["value"])
         data = bins.binned(part["value"], log=log)
         on = f" on the scale {scale}" if scale else ""
+        width = plain(data["high"][0] - data["low"][0])
+        bars = f", in bins of {width}" if not log and width != "1" else ""
         caption = (
-            f"How often each value was given{on}: {counted(part.height, 'judgment')}, "
+            f"How often each value was given{on}{bars}: {counted(part.height, 'judgment')}, "
             f"{count(part['value'].n_unique())} different values."
         )
         title = "value (logarithmic axis)" if log else "value"
