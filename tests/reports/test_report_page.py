@@ -278,8 +278,8 @@ def test_files_hold_every_figure_and_table(report, tmp_path):
     gains = next(grid for grid in some.grids if grid.name == "gains")
     assert pl.read_csv(tmp_path / "report_files" / "tables" / "gains.csv").height == gains.frame.height
     page = render(some, "report_files")
-    for link in read(page).links:
-        assert link.startswith("#") or (tmp_path / link).is_file(), link
+    assert [link for link in read(page).links if not link.startswith("#")] == []  # the page can be mailed alone
+    assert "First 200 of" not in page or "All are in report_files/tables/" in page
 
 
 def test_hostile_names_reach_latex_as_they_are():
