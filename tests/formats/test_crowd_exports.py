@@ -148,8 +148,10 @@ def test_rankme_relative_becomes_long(tmp_path: Path) -> None:
 def test_the_nyt_export_drops_repeated_pilots_and_tells(tmp_path: Path) -> None:
     header = "pilot,_unit_id,_worker_id,relevance,rel,topic,document_id\n"
     rows = "P_2P,1,w,relevant,1,325,9\nP_3P,1,w,highly_relevant,2,325,9\nP_3P_merged,1,w,relevant,2,325,9\n"
-    with pytest.warns(JudgewellWarning, match=r"1 rows of merged pilots repeat others"):
+    with collect_notes() as notes:
         table = read_judgments(written(tmp_path, header + rows))
+    assert any("1 rows of merged pilots repeat others" in one for one in notes)
+    assert any("2 pilots count together (P_2P, P_3P); --where pilot=NAME takes one" in one for one in notes)
     assert table.select("scale", "value", "label", "pilot").rows() == [
         ("binary", 1.0, 1.0, "P_2P"),
         ("ordinal", 2.0, 2.0, "P_3P"),

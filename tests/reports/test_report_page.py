@@ -279,7 +279,6 @@ def test_files_hold_every_figure_and_table(report, tmp_path):
     assert pl.read_csv(tmp_path / "report_files" / "tables" / "gains.csv").height == gains.frame.height
     page = render(some, "report_files")
     assert [link for link in read(page).links if not link.startswith("#")] == []  # the page can be mailed alone
-    assert "First 200 of" not in page or "All are in report_files/tables/" in page
 
 
 def test_hostile_names_reach_latex_as_they_are():

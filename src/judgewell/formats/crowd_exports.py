@@ -232,6 +232,9 @@ def _nyt(frame: pl.DataFrame, columns: Columns, place: Place) -> pl.DataFrame:
     meaning = ", ".join(f"{word} is {grade:g}" for word, grade in GRADES.items())
     names = {"topic": "topic", "doc": "document_id", "assessor": "_worker_id", "value": f"{answers} ({meaning})"}
     _say(place, "NYT topical relevance", **names)
+    if pilots and len(several := frame["pilot"].drop_nulls().unique().sort()) > 1:
+        listed = ", ".join(several)
+        place.note(Information(f"{len(several)} pilots count together ({listed}); --where pilot=NAME takes one"))
     frame = with_durations(frame, place)
     two = pl.col("pilot").str.contains("_2P") if pilots else pl.lit(False)
     table = frame.select(
