@@ -11,6 +11,7 @@ import polars as pl
 from judgewell.errors import InputError, Place, note
 from judgewell.formats.delimited import Layout
 from judgewell.formats.frames import load, mine, read_nested
+from judgewell.formats.long_form import one_judgment_a_row
 from judgewell.formats.trec import QRELS, read_fields, read_qrels
 from judgewell.formats.words import settled
 from judgewell.tables import GAINS, check, frame_of, named, refuse_missing
@@ -47,7 +48,7 @@ def read_gains(
         _note_unused(columns, place)
         columns = None
     else:
-        frame, place = contents.frame(), contents.place
+        frame, place = one_judgment_a_row(contents.frame(), mine(columns, GAINS) or {}, contents.place)
     ours = named(frame, GAINS, mine(columns, GAINS), file=path)
     refuse_missing(ours, GAINS, place, frame)
     frame, place = settled(ours, GAINS, words, place)
@@ -107,13 +108,15 @@ def _note_unused(columns: Mapping[str, str] | None, place: Place) -> None:
 
 
 def _of_subtopics(error: InputError, contents: bytes) -> InputError:
-    """The error, and what may be meant where qrels judge a document several times: their second field tells."""
-    fields = [line.split() for line in contents.split(b"\n")] if error.line else []
-    seconds = sorted({line[1].decode("utf-8", "replace") for line in fields if len(line) == len(QRELS)})
-    if len(seconds) < 2:
+    """The error, and what may be meant where a document is judged several times: the second field of qrels tells."""
+    if not error.line:
         return error
+    fields = [line.split() for line in contents.split(b"\n")]
+    seconds = sorted({line[1].decode("utf-8", "replace") for line in fields if len(line) == len(QRELS)})
     also = (
-        f"where the second field ({', '.join(seconds[:3])}, …) counts subtopics, use measures by intent such as "
+        "judgewell scale makes one gain of several judgments"
+        if len(seconds) < 2
+        else f"where the second field ({', '.join(seconds[:3])}, …) counts subtopics, use measures by intent such as "
         "alpha_nDCG@10, or keep the lines of one subtopic"
     )
     return InputError(error.problem, cure=f"{error.cure}; {also}", file=error.file, line=error.line)
