@@ -141,7 +141,7 @@ TABLES = {table.name: table for table in (JUDGMENTS, PAIRS, GAINS, RUNS, SCORES)
 OTHER_NAMES: dict[str, tuple[str, ...]] = {
     "topic": ("qid", "query_id", "q_id", "query-id", "topic_id", "query"),
     "doc": ("docno", "doc_id", "corpus-id", "docid", "document_id", "did"),
-    "gain": ("label", "relevance", "rel", "grade", "score", "rating"),
+    "gain": ("label", "relevance", "rel", "grade", "score", "rating", "judgment"),
     "system": ("run", "run_id", "runid", "tag", "name"),
     "assessor": ("worker", "worker_id", "annotator"),
     "unit": ("unit_id",),

@@ -375,3 +375,12 @@ def test_a_topic_larger_than_a_part_is_one_topic(tmp_path, monkeypatch):
     (tmp_path / "b.run.gz").write_bytes(gzip.compress(lines.replace(" t\n", " u\n").encode()))
     scores = evaluate([tmp_path / "a.run", tmp_path / "b.run.gz"], {"1": {"d250": 1.0}, "2": {"d2": 1.0}}, "RR")
     assert scores["value"].to_list() == [1 / 251, 1 / 3] * 2
+
+
+def test_scores_that_are_all_the_same_beside_ranks_are_noted(tmp_path):
+    path = tmp_path / "a.run"
+    path.write_text("".join(f"1 Q0 d{rank} {rank} 1 const\n" for rank in (1, 2, 3)))
+    gains = {"1": {"d1": 1}}
+    with pytest.warns(JudgewellWarning, match=r"the same score in all first lines .* --order rank"):
+        assert evaluate(path, gains, "RR")["value"].to_list() == [1 / 3]
+    assert evaluate(path, gains, "RR", order="rank")["value"].to_list() == [1]

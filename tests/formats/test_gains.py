@@ -128,3 +128,15 @@ def test_a_dataset_of_ir_datasets():
             return iter([ir_measures.Qrel("q", "a", 2)])
 
     assert read_gains(Dataset()).select("topic", "doc", "gain").rows() == [("q", "a", 2)]
+
+
+def test_parts_of_nested_json_hold_gains(tmp_path):
+    path = tmp_path / "labels.jsonl"
+    path.write_text('{"meta": {"q": "1"}, "labels": [{"d": "a", "g": 1}, {"d": "b", "g": 0.5}]}\n')
+    columns = {"topic": "meta.q", "doc": "labels.d", "gain": "labels.g"}
+    assert read_gains(path, columns=columns).select("topic", "doc", "gain").rows() == [("1", "a", 1), ("1", "b", 0.5)]
+    path.write_text(path.read_text() + '{"meta": {"q": "1"}, "labels": [{"d": "a", "g": 3}]}\n')
+    with pytest.raises(
+        InputError, match=r"labels.jsonl:2: topic 1, doc a appears twice .*; judgewell scale makes one gain"
+    ):
+        read_gains(path, columns=columns)

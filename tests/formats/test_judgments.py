@@ -12,6 +12,7 @@ from judgewell.errors import InputError, JudgewellWarning, collect_notes
 from judgewell.formats.delimited import Layout
 from judgewell.formats.gains import read_gains
 from judgewell.formats.judgments import holds_pairs, read_judgments, read_pairs
+from judgewell.formats.runs import open_runs
 
 
 def written(folder: Path, text: str, name: str = "judgments.csv") -> Path:
@@ -167,3 +168,23 @@ def test_what_pandas_calls_nan_is_missing_as_in_a_file() -> None:
 def test_a_duration_is_read_in_seconds() -> None:
     frame = pd.DataFrame({"topic": ["1"], "doc": ["a"], "value": [1], "seconds": pd.to_timedelta([1500], "ms")})
     assert read_judgments(frame, kind="ordinal")["seconds"].to_list() == [1.5]
+
+
+def test_a_second_column_that_may_hold_the_value_is_noted(tmp_path: Path) -> None:
+    path = written(tmp_path, "topic,doc,rating,label\nt,a,1,5\n")
+    with pytest.warns(JudgewellWarning, match="value is read from the column rating, not from label"):
+        assert read_judgments(path)["value"].to_list() == [1]
+
+
+@pytest.mark.parametrize(
+    ("text", "problem"),
+    [
+        ("\n<!DOCTYPE html>\n<html></html>\n", "this is a web page, not data; download the file itself"),
+        ("version https://git-lfs.github.com/spec/v1\noid sha256:1\n", "this is a pointer of Git LFS.*git lfs pull"),
+    ],
+)
+def test_what_servers_give_in_place_of_a_file(tmp_path: Path, text: str, problem: str) -> None:
+    path = written(tmp_path, text, "a.txt")
+    for read in (read_judgments, read_gains, open_runs):
+        with pytest.raises(InputError, match=problem):
+            read(path)

@@ -220,3 +220,10 @@ def test_a_run_without_q0_is_read_with_a_note(tmp_path):
     path.write_text("1 d1 7 2.5 mine\n1 d2 9 2.5 mine\n")
     with pytest.raises(InputError, match="five fields, and the third does not count"):
         open_runs(path)
+
+
+def test_parts_of_nested_json_hold_a_run(tmp_path):
+    path = tmp_path / "mine.jsonl"
+    path.write_text('{"qid": "1", "hits": [{"id": "a", "s": 2.5}, {"id": "b", "s": 1}]}\n')
+    (run,) = open_runs(path, {"doc": "hits.id", "score": "hits.s"})
+    assert run.frame().select("topic", "doc", "score").rows() == [("1", "a", 2.5), ("1", "b", 1)]

@@ -87,7 +87,8 @@ def test_every_kind_of_file_gives_the_same_topics(tmp_path, content):
         ('{"qid": 1, "query": "tea"}\n[]\n', r":2: this line is not an object"),
         ("topic,title\n1,tea,milk\n", r":2: this line has 3 fields, the first line has 2"),
         (CLASSIC.replace("008", "7"), r":16: topic 7 appears twice \(first in line 1\)"),
-        ("<html></html>", r"no <top> or <topic>"),
+        ("<html></html>", "this is a web page, not data"),
+        ("<x></x>", r"no <top> or <topic>"),
         ("", r"there are no topics"),
     ],
 )

@@ -309,6 +309,7 @@ class _Gaps:
         self.missing: list[tuple[int, str]] = []
         self.unknown: list[tuple[int, str]] = []
         self.rising: list[str] = []
+        self.level: list[str] = []
         self.unjudged: list[str] = []
 
     def hear(self, run: Run, parts: Sequence[PartScores], missing: int) -> None:
@@ -318,6 +319,8 @@ class _Gaps:
             self.unknown.append((unknown, run.system))
         if run.rising:
             self.rising.append(run.system)
+        if run.level:
+            self.level.append(run.system)
         if not any(part.judged for part in parts):
             self.unjudged.append(run.system)
         tags = list(dict.fromkeys(tag for part in parts for tag in part.tags))
@@ -330,6 +333,11 @@ class _Gaps:
                 f"{of_runs(len(self.rising), runs, 'has', 'have')} scores that rise with the ranks, as distances do "
                 f"(the first: {self.rising[0]}); the highest score ranks first all the same: where the lowest is best, "
                 "rank by the ranks (--order rank)"
+            )
+        if self.level and settings.order == "score" and settings.ties == "doc":
+            note(
+                f"{of_runs(len(self.level), runs, 'has', 'have')} the same score in all first lines (the first: "
+                f"{self.level[0]}); tied documents are ranked by id; to rank by the ranks: --order rank"
             )
         if self.missing:
             most, system = max(self.missing)

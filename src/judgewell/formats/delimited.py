@@ -42,6 +42,15 @@ class Layout:
 SHOWN = Layout()  # all is taken from the first line
 
 
+def refuse_no_data(beginning: bytes, path: str | Path) -> None:
+    """What servers give in place of a file: a page, or a pointer to it."""
+    start = beginning.removeprefix(BOM).lstrip()[:100].lower()
+    if start.startswith((b"<!doctype html", b"<html")):
+        raise InputError("this is a web page, not data", cure="download the file itself (on GitHub: Raw)", file=path)
+    if start.startswith(b"version https://git-lfs"):
+        raise InputError("this is a pointer of Git LFS, not the file", cure="run git lfs pull", file=path)
+
+
 def text_of(data: bytes, path: str | Path) -> bytes:
     """The text in UTF-8 with line feeds and without a byte order mark.
 

@@ -24,6 +24,7 @@ from judgewell.formats.delimited import (
     line_of_row,
     names_of,
     read_delimited,
+    refuse_no_data,
     text_of,
 )
 from judgewell.formats.files import open_bytes
@@ -86,6 +87,7 @@ def load(
     data = open_bytes(path) if data is None else data
     if data[:4] == PARQUET:
         return Contents(str(path), data, "parquet")
+    refuse_no_data(data, path)
     data = text_of(data, path)
     return Contents(str(path), data, kind_of(data, path, columns, layout), layout or SHOWN)
 

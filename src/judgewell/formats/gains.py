@@ -11,6 +11,7 @@ import polars as pl
 from judgewell.errors import InputError, Place, note
 from judgewell.formats.delimited import Layout
 from judgewell.formats.frames import load, mine, read_nested
+from judgewell.formats.long_form import one_judgment_a_row
 from judgewell.formats.trec import QRELS, read_fields, read_qrels
 from judgewell.formats.words import settled
 from judgewell.tables import GAINS, check, frame_of, named, refuse_missing
@@ -47,7 +48,7 @@ def read_gains(
         _note_unused(columns, place)
         columns = None
     else:
-        frame, place = contents.frame(), contents.place
+        frame, place = one_judgment_a_row(contents.frame(), mine(columns, GAINS) or {}, contents.place)
     ours = named(frame, GAINS, mine(columns, GAINS), file=path)
     refuse_missing(ours, GAINS, place, frame)
     frame, place = settled(ours, GAINS, words, place)

@@ -23,7 +23,7 @@ from judgewell.formats.trec import read_qrels
 from judgewell.formats.words import settled
 from judgewell.scales import BY_SCALE, odd_value, with_kinds
 from judgewell.tables import GAINS, JUDGMENTS, OTHER_NAMES, PAIRS, Table, check, frame_of, named, refuse_missing
-from judgewell.text import agrees, counted
+from judgewell.text import agrees, counted, listing
 
 FILE = "@file"  # assessor=@file reads the file's name
 
@@ -44,9 +44,18 @@ ALSO = {
         *("participant", "participant_id", "prolific_id", "prolific_pid"),
     ),
     "unit": ("hit", "hit_id", "batch", "task_id"),
-    "value": ("score", "label", "grade", "rel", "relevance", "level", "magnitude", "response", "answer", "result"),
-    "left": ("doc_a", "doc_1", "document_a", "document_1", "left_doc", "docid1", "item_a", "item_1", "model_a"),
-    "right": ("doc_b", "doc_2", "document_b", "document_2", "right_doc", "docid2", "item_b", "item_2", "model_b"),
+    "value": (
+        *("score", "label", "grade", "rel", "relevance", "relevant", "level", "magnitude"),
+        *("response", "answer", "result"),
+    ),
+    "left": (
+        *("doc_a", "doc_1", "doc_id_a", "docid1", "document_a", "document_1", "left_doc"),
+        *("item_a", "item_1", "model_a"),
+    ),
+    "right": (
+        *("doc_b", "doc_2", "doc_id_b", "docid2", "document_b", "document_2", "right_doc"),
+        *("item_b", "item_2", "model_b"),
+    ),
     "preferred": ("preference", "winner", "choice", "answer"),
 }
 
@@ -290,11 +299,15 @@ def _guessed(frame: pl.DataFrame, table: Table, columns: Columns, place: Place) 
         place.note("the winner is read as the left document; on which side it was shown is not known")
     for column in table.columns:
         others = (column.name, *OTHER_NAMES.get(column.name, ()))
-        if column.name in mapping or column.name in there or set(others) & set(frame.columns):
+        if column.name in mapping or column.name in there:
             continue
         alike = [_simple(other) for other in (*others, *ALSO.get(column.name, ()))]
         matches = [simple[name] for name in dict.fromkeys(alike) if name in simple]
         matches = [name for name in matches if name not in mapping.values()]
+        if set(others) & set(frame.columns):
+            if column.name == "value" and len(matches) > 1:
+                place.note(f"value is read from the column {matches[0]}, not from {listing(matches[1:])}")
+            continue
         matches = [name for name in matches if _simple(name) not in NOT_IDS] or matches
         if len(matches) > 1 and column.required:
             raise place.error(

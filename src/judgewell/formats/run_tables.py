@@ -9,9 +9,10 @@ from typing import Any
 import polars as pl
 
 from judgewell.errors import InputError, Place, note
-from judgewell.formats.delimited import SHOWN, UTF16, Layout, text_of
+from judgewell.formats.delimited import SHOWN, UTF16, Layout, refuse_no_data, text_of
 from judgewell.formats.files import open_bytes, stem
 from judgewell.formats.frames import are_json_lines, kind_of, load, mine, read_nested
+from judgewell.formats.long_form import one_judgment_a_row
 from judgewell.formats.runs import FilePart, Run, rising
 from judgewell.formats.table_parts import runs_in_parts
 from judgewell.formats.trec import read_fields
@@ -84,6 +85,7 @@ def runs_of_table(
         tag = first_fields(beginning)[5:6]
         if kind_of(beginning, path, columns) == "trec":
             return [Run(tag[0].decode() if tag else "", (FilePart(path, once=beginning),), path, rising(beginning))]
+    refuse_no_data(beginning, path)
     one_object = beginning.lstrip().startswith(b"{") and not are_json_lines(beginning)
     nested = read_nested(beginning if once else open_bytes(path), path) if one_object else None
     if nested is not None:
@@ -142,13 +144,13 @@ def _checked(
     data = data.scoreddocs_iter() if hasattr(data, "scoreddocs_iter") else data  # a dataset of ir_datasets
     name = getattr(data, "name", None)  # ranx.Run
     own = name if isinstance(name, str) and hasattr(data, "to_dataframe") else default
-    data = frame_of(data)
+    data, place = one_judgment_a_row(frame_of(data), mine(columns, RUNS) or {}, Place(file, lines))
     table = named(data, RUNS, mine(columns, RUNS), file=file)
     if "rank" in table.columns and "score" not in table.columns:
         note("there are no scores; documents are ranked by the column rank", file)
         table = table.with_columns(score=-pl.col("rank").cast(pl.Float64, strict=False))
-    refuse_missing(table.with_columns(system=pl.lit(own)), RUNS, Place(file), data)
-    frame = check(table, RUNS, file=file, lines=lines, defaults={"system": own}, once=once)
+    refuse_missing(table.with_columns(system=pl.lit(own)), RUNS, place, data)
+    frame = check(table, RUNS, file=file, lines=place.lines, defaults={"system": own}, once=once)
     _note_ranks(frame, file)
     rank = pl.col("rank").cast(pl.String) if "rank" in frame.columns else pl.lit(None, pl.String).alias("rank")
     return frame.with_columns(rank)

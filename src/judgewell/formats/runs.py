@@ -144,6 +144,7 @@ class Run:
     parts: tuple[Part, ...]
     source: str | None = None
     rising: bool = False  # scores rise with the ranks written beside them, as distances do
+    level: bool = False  # scores are all the same, beside ranks that count
 
     def whole(self) -> Run:
         """The same run in one part and one piece, for files whose topics are not together."""
@@ -233,7 +234,7 @@ def _runs_of_file(path: str, columns: Mapping[str, str] | None, layout: Any, unp
     parts = (FilePart(path, once=beginning),) if once else _parts(path)
     tag = fields[5].decode("utf-8", "replace") if len(fields) > 5 else ""
     _refuse_swapped(beginning, path)
-    return [Run(tag, parts, path, rising(beginning))]
+    return [Run(tag, parts, path, rising(beginning), level(beginning))]
 
 
 def _named(read: Sequence[tuple[Run, str]], paths: Sequence[str]) -> list[Run]:
@@ -274,6 +275,13 @@ def rising(beginning: bytes) -> bool:
     """Whether scores go up with the ranks in all first lines, where neighbours of one topic are compared."""
     both = [a[1] < b[1] and a[2] < b[2] for a, b in pairwise(_first_ranks(beginning)) if a[0] == b[0]]
     return len(both) >= 2 and all(both)
+
+
+def level(beginning: bytes) -> bool:
+    """Whether all first lines have one score, and ranks that go up within a topic."""
+    lines = _first_ranks(beginning)
+    rise = [a[1] < b[1] for a, b in pairwise(lines) if a[0] == b[0]]
+    return len(rise) >= 2 and all(rise) and len({score for _, _, score in lines}) == 1
 
 
 def _parts(path: str) -> tuple[FilePart, ...]:
