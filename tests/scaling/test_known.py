@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+import numpy as np
 import polars as pl
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from judgewell.errors import DataError, InputError, JudgewellWarning
-from judgewell.scaling.known import by_known, width_gains, widths
+from judgewell.scaling.known import KnownRatio, by_known, width_gains, widths
 from judgewell.scaling.magnitude import normalised
 
 
@@ -76,3 +77,18 @@ def test_a_width_of_exactly_the_cut_is_wide() -> None:
     assert len(width_gains(scores, spread, side="wide")) == 3
     with pytest.warns(JudgewellWarning, match=r"3 documents are in no narrow unit"):
         width_gains(scores, spread, side="narrow")
+
+
+def test_the_known_document_is_1_for_certain_and_does_not_narrow_the_other_intervals() -> None:
+    rng = np.random.default_rng(4)
+    rows = [
+        ("t", doc, f"u{unit}", float(np.exp(worth + 0.3 * rng.normal())), "N" if doc == "n" else None)
+        for unit in range(3)
+        for doc, worth in (("n", 0.0), ("a", 1.0), ("b", 2.0), ("c", 3.0))
+    ]
+    table = pl.DataFrame(rows, schema=["topic", "doc", "unit", "value", "known"], orient="row")
+    gains = KnownRatio().interval(table.with_columns(kind=pl.lit("ratio"))).sort("doc")
+    assert gains.filter(doc="n").select("low", "gain", "high").row(0) == (1.0, 1.0, 1.0)
+    others = gains.filter(pl.col("doc") != "n")
+    half = (others["high"] / others["gain"]).log().to_numpy()
+    assert half.min() > 0.2

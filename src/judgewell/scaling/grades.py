@@ -175,7 +175,7 @@ class Mean(_GradedAverage):
     Use: Grades and 0–100 scores: on trec8-s100 it finds NIST's relevant documents best (AUC .930).
     Traps: It treats the steps between grades as equal unless a profile says otherwise. One careless assessor moves
     it. The interval takes the spread of judgments from all documents together and lies within the scale; it needs five
-    judgments beyond the first of each document, in all.
+    judgments beyond the first of each document, in all, and some that differ.
     """
 
     name = "mean"

@@ -10,7 +10,15 @@ import polars as pl
 
 from judgewell.errors import DataError, InputError, note
 from judgewell.scaling.inputs import GROUP, Repeated, extra_column, gains_frame, listed, place
-from judgewell.scaling.magnitude import TURPIN, Averaged, Scores, log_scores, normalised
+from judgewell.scaling.magnitude import (
+    TURPIN,
+    Averaged,
+    Scores,
+    averaged,
+    averaged_interval,
+    log_scores,
+    normalised,
+)
 from judgewell.stats.ratios import exact_ratio, geometric_mean
 from judgewell.text import agrees, counted
 
@@ -121,6 +129,17 @@ class KnownRatio(Averaged):
 
     def scores(self, table: Any) -> pl.DataFrame:
         return by_known(table, keep_known=True, missing=self.missing, **self.scored)
+
+    def by_formula(self, table: Any, level: float) -> pl.DataFrame:
+        """N, which is 1 in every unit, shows nothing about how far judgments spread; its interval has no width."""
+        scores = self.scores(table)
+        others = scores.filter((pl.col("known") != "N").fill_null(True))
+        gains = averaged_interval(averaged(scores, self.average), others, self.average, level, self.in_logs)
+        by_definition = scores.filter(known="N").select("topic", "doc").unique().with_columns(one=pl.lit(True))
+        joined = gains.join(by_definition, on=["topic", "doc"], how="left", maintain_order="left")
+        return joined.with_columns(
+            low=pl.when("one").then("gain").otherwise("low"), high=pl.when("one").then("gain").otherwise("high")
+        ).drop("one")
 
 
 @dataclass(frozen=True, kw_only=True)

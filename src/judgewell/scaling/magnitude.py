@@ -189,7 +189,7 @@ class Scores(Method):
         return {} if repeated.is_empty() else {"repeats": repeated}
 
 
-def _averaged_interval(
+def averaged_interval(
     gains: pl.DataFrame, scores: pl.DataFrame, average: str, level: float, in_logs: bool
 ) -> pl.DataFrame:
     """The gains with the interval of the median, or of the mean of scores or logs."""
@@ -220,7 +220,7 @@ class Averaged(Scores):
 
     def by_formula(self, table: Any, level: float) -> pl.DataFrame:
         scores = self.scores(table)
-        return _averaged_interval(averaged(scores, self.average), scores, self.average, level, self.in_logs)
+        return averaged_interval(averaged(scores, self.average), scores, self.average, level, self.in_logs)
 
     def shift(self, scores: pl.DataFrame) -> Shift:
         """How far drawing other units moves the logarithms of each document's scores: not at all."""

@@ -18,6 +18,7 @@ from owner_studies import write_graded_study
 from starlette.requests import Request
 from waiting import HANG
 
+from judgewell import agree
 from judgewell.agreement.unusual import people
 from judgewell.assessors.people import make_people
 from judgewell.assessors.population import KINDS, Population
@@ -25,7 +26,7 @@ from judgewell.assessors.simulation import Filled, fill
 from judgewell.server.owner.charts import WIDEST, bars, nice_top
 from judgewell.server.owner.exclusions import exclude, include
 from judgewell.server.owner.figures import settling_charts
-from judgewell.server.owner.live_agreement import on_scale
+from judgewell.server.owner.live_agreement import on_pairs, on_scale
 from judgewell.server.owner.live_analysis import Insight, from_json, insight, to_json
 from judgewell.server.owner.live_cache import SHARE, Computed, in_a_process
 from judgewell.server.owner.pages import Column, environment, listing
@@ -35,6 +36,7 @@ from judgewell.server.queries.money import money_details
 from judgewell.server.session.served import load_served
 from judgewell.server.store.schema import assessors, reservations
 from judgewell.server.store.transactions import Store, open_store
+from judgewell.tables import PAIRS, check
 
 NOW = 1_700_100_000.0
 
@@ -384,3 +386,15 @@ def test_disagreement_is_denied_only_where_documents_have_two_judgments(judgment
     known = {"layout": "dashboard/fragment.html", "here": "documents", "computing": False, "trouble": ""}
     page = template.render(**known, insight=found, everything=False, table=table, guard="", texts={}, titles={})
     assert words in page
+
+
+def test_known_pairs_do_not_raise_the_agreement_that_the_dashboard_shows() -> None:
+    rng = np.random.default_rng(2)
+    rows = [("t", f"d{doc}", f"d{doc + 1}", f"a{who}", str(rng.choice(["left", "right"])), None, None)
+            for doc in range(24) for who in range(5)]  # fmt: skip
+    rows += [("t", "H", "N", f"a{who}", "left", "H", "N") for who in range(5)]
+    names = ["topic", "left", "right", "assessor", "preferred", "left_known", "right_known"]
+    pairs = pl.DataFrame(rows, schema=names, orient="row", infer_schema_length=None).with_row_index("at")
+    shown = on_pairs(check(pairs, PAIRS))[0].alpha
+    same = agree(pairs.drop("at"), section=["pairs"])["same_pair_agreement"]["alpha"].item()
+    assert shown == pytest.approx(same)

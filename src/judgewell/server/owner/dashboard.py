@@ -61,7 +61,7 @@ ASSESSORS = (
     Column("failed", "failed", lambda pair: pair[0].failed, True),
     Column("abandoned", "abandoned", lambda pair: pair[0].abandoned, True),
     Column("seconds", "median time", lambda pair: pair[1].seconds if pair[1] else None, True),
-    Column("alike", "pairs ordered as others", lambda pair: pair[1].alike if pair[1] else None, True),
+    Column("alike", "pairs like others", lambda pair: pair[1].alike if pair[1] else None, True),
     Column("known", "known failed", lambda pair: pair[1].known_failed if pair[1] else None, True),
     Column("moved", "last step", lambda pair: None if pair[0].unopened else pair[0].moved, True),
 )
