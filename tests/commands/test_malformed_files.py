@@ -353,7 +353,7 @@ JUDGMENTS = [
     ("a.csv", "topic,doc,value,known\nq,a,1,\nq,b,0,N\n", ("--where", "known=null",), 'error no row has known=null; there are N, and 1 row without a value (known=)'),
     ("a.csv", "topic,doc,value,known\nq,a,1,\nq,b,0,N\n", ("--where", "known=",), 'q,a,1.0'),
     ("a.csv", J, ("--where", "who=x",), "error there is no column 'who' to choose rows by; there are topic, doc, asse"),
-    ("a.csv", J, ("--where", "assessor",), "error 'assessor' does not choose rows; write column=value, e.g. --where grad"),
+    ("a.csv", J, ("--where", "assessor",), "error 'assessor' does not choose rows; write column=value or column!=value, e.g"),
     ("a.csv", J, ("--where", "assessor=x,y",), 'q,a,2.0 q,b,3.0'),
     ("a.csv", J, ("--where", "value=1,2.0",), 'q,a,1.0 q,b,2.0'),
     ("a.csv", "topic_id,unit_id,document_id,gold,doc_pos,worker_id,relevance_score,cumulative_time,comment\nq,0,a,null,0,w,much,9,x\n", (), "error a.csv:2: relevance_score 'much' is not a number; write a number, or no"),

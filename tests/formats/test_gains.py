@@ -136,7 +136,5 @@ def test_parts_of_nested_json_hold_gains(tmp_path):
     columns = {"topic": "meta.q", "doc": "labels.d", "gain": "labels.g"}
     assert read_gains(path, columns=columns).select("topic", "doc", "gain").rows() == [("1", "a", 1), ("1", "b", 0.5)]
     path.write_text(path.read_text() + '{"meta": {"q": "1"}, "labels": [{"d": "a", "g": 3}]}\n')
-    with pytest.raises(
-        InputError, match=r"labels.jsonl:2: topic 1, doc a appears twice .*; judgewell scale makes one gain"
-    ):
+    with pytest.raises(InputError, match=r"labels.jsonl:2: topic 1, doc a appears twice .*make gains of them first"):
         read_gains(path, columns=columns)

@@ -185,6 +185,13 @@ def test_pairs_are_not_read_as_qrels(tmp_path):
     assert read_gains(path)["gain"].to_list() == [1, 0]
 
 
+def test_topics_in_the_second_field_are_not_lost(tmp_path):
+    path = tmp_path / "groups.qrel"
+    path.write_text("MTurk\tq1\td1\t1\nMTurk\tq1\td2\t2\nMTurk\tq2\td1\t1\nMTurk\tq2\tq1\t3\n")
+    with pytest.raises(InputError, match=r"'MTurk' in every line and the second holds 2 ids.*print \$2, 0, \$3, \$4"):
+        read_gains(path)
+
+
 def test_a_line_of_features_is_named_as_one(tmp_path):
     path = tmp_path / "letor.txt"
     path.write_text("2 qid:10 1:0.5 2:0.1 #docid = d1\n")

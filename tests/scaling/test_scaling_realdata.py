@@ -77,7 +77,7 @@ def test_the_advice_for_0_to_100_scores_is_what_the_data_show(s100: pl.DataFrame
             relevant, ranks = part["trec"].to_numpy() > 0, part["gain"].rank("average").to_numpy()
             count = relevant.sum()
             areas.append((ranks[relevant].mean() - (count + 1) / 2) / (~relevant).sum())
-        said = re.search(r"AUC \.(\d+)", parse(name).evidence)
+        said = re.search(r"AUC \(mean over topics\) \.(\d+)", parse(name).evidence)
         assert said is not None
         assert np.mean(areas) == pytest.approx(int(said[1]) / 1000, abs=0.0006)
 

@@ -57,9 +57,18 @@ def read_qrels(path: str | Path, data: bytes | None = None) -> pl.DataFrame:
 
 
 def _refuse_other_order(frame: pl.DataFrame, path: str | Path) -> None:
-    """Four fields of which the second holds documents, and the third documents too, or grades: fewer, and all of them
-    small numbers."""
+    """Four fields of which the second holds topics, the first being the same in every line; or documents, and the third
+    documents too, or grades: fewer, and all of them small numbers."""
     seconds = frame["Q0"].unique()
+    source = frame["topic"].n_unique() == 1 and not frame["topic"][0].isdigit()  # a name for the whole file
+    if source and 1 < len(seconds) <= len(frame) / 2 and _are_numbers(frame["gain"]):
+        raise InputError(
+            f"the first field is {frame['topic'][0]!r} in every line and the second holds {len(seconds)} ids, as if "
+            "these were the topics; a qrels line is: topic 0 document grade",
+            cure=f"write the topic first: awk '{{print $2, 0, $3, $4}}' {Path(path).name}",
+            file=path,
+            line=1,
+        )
     if len(seconds) > 1 and 2 * int(seconds.is_in(frame["doc"].unique().implode()).sum()) >= len(seconds):
         raise InputError(
             "the second and the third field hold the same ids, as in pairs of documents; a qrels line is: topic 0 "
@@ -78,6 +87,10 @@ def _refuse_other_order(frame: pl.DataFrame, path: str | Path) -> None:
             file=path,
             line=1,
         )
+
+
+def _are_numbers(cells: pl.Series) -> bool:
+    return cells.cast(pl.Float64, strict=False).is_not_null().all()
 
 
 def line_of(data: bytes, row: int) -> int:
