@@ -232,5 +232,7 @@ def test_an_unusable_database_and_address_are_named(tmp_path):
         run(status, path, "--database", path.with_name("pool.csv"))
     with closing(open_store(tmp_path / "mine" / "mine.sqlite")) as store:
         prepare(store, path, time.time)
-    with pytest.raises(InputError, match=r"^the address 'foo' is not that of a page; begin it with http:// or https://"):
+    with pytest.raises(
+        InputError, match=r"^the address 'foo' is not that of a page; begin it with http:// or https://"
+    ):
         run(invite, path, "Ada", "--address", "foo")

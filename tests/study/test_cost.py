@@ -118,7 +118,9 @@ def test_the_assumed_spread_is_near_that_of_real_judgments(data):
     assert free**0.5 == pytest.approx(assumed.noise, abs=0.15)
 
 
-@pytest.mark.parametrize(("amount", "units", "fee"), [(0.35, 7, 0.333), (0.125, 3, 0.1), (0.145, 3, 0.145), (0.01, 1, 0.5)])
+@pytest.mark.parametrize(
+    ("amount", "units", "fee"), [(0.35, 7, 0.333), (0.125, 3, 0.1), (0.145, 3, 0.145), (0.01, 1, 0.5)]
+)
 def test_money_adds_up_to_the_cent_as_it_is_shown(amount, units, fee):
     pay = Pay(amount=amount, fee=fee)
     cost = cost_of(units, units, units, units, pay, Work())

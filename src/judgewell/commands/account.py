@@ -64,7 +64,12 @@ def _print_link(
 
 @account.command()
 @click.argument("name")
-@click.option("--role", default="reviewer", type=click.Choice(["owner", "reviewer"]), help="An owner may do everything; a reviewer reads comments.")
+@click.option(
+    "--role",
+    default="reviewer",
+    type=click.Choice(["owner", "reviewer"]),
+    help="An owner may do everything; a reviewer reads comments.",
+)
 @address_option
 @database_option
 @click.pass_obj
@@ -114,7 +119,14 @@ def link(study: str, database: str | None, name: str, address: str | None) -> No
 
 @account.command()
 @click.argument("name")
-@click.option("--scope", "scopes", multiple=True, default=("read",), type=click.Choice(["read", "write"]), help="What it may do; may be repeated.")
+@click.option(
+    "--scope",
+    "scopes",
+    multiple=True,
+    default=("read",),
+    type=click.Choice(["read", "write"]),
+    help="What it may do; may be repeated.",
+)
 @click.option("--days", default=90.0, type=click.FloatRange(0, 3660, min_open=True), help="How long it holds.")
 @click.option("--label", default="", help="What it is for.")
 @database_option

@@ -173,7 +173,14 @@ def unit_alternatives(documents: Sequence[int], study: Study, *, rounds: int | N
             people = max(ceil(units / most) for units, most in zip(counts, each, strict=True))
             cost = cost_of(sum(counts), judged, sum(documents), max(counts), pay, study.work, people)
             reliable = reliability_of_units(typical, size, redundancy, known, seed=study.study.seed, rounds=rounds)
-            rows.append({"documents": size, "redundancy": redundancy, **_rounded_parts(cost, size, pay), "reliability": reliable})
+            rows.append(
+                {
+                    "documents": size,
+                    "redundancy": redundancy,
+                    **_rounded_parts(cost, size, pay),
+                    "reliability": reliable,
+                }
+            )
     return pl.DataFrame(rows)
 
 

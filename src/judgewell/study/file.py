@@ -246,10 +246,9 @@ def _as_problem(mistake: dict[str, Any], source: Source) -> Problem:
         message = str(context["error"])
         problem, _, cure = message.partition("; ")
         return source.problem(place, f"{key}: {problem}", cure or None)
-    cure = about and f"what it sets: {about}"
-    if kind in ("float_type", "int_type") and _is_number(mistake["input"]):
-        cure = f"write {mistake['input'].strip()} without quotation marks"
-    return source.problem(place, f"{key} {in_our_words(mistake)}", cure)
+    quoted = kind in ("float_type", "int_type") and _is_number(mistake["input"])
+    instead = f"write {mistake['input']} without quotation marks" if quoted else about and f"what it sets: {about}"
+    return source.problem(place, f"{key} {in_our_words(mistake)}", instead)
 
 
 def _is_number(value: Any) -> bool:

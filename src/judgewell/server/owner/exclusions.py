@@ -50,7 +50,10 @@ def find_reservation(connection: sa.Connection, assessor: int, unit: str) -> int
     )
     number = connection.execute(query).scalar()
     if number is None:
-        raise InputError(f"this assessor had no unit {unit!r}", cure="the assessor's page and the units.csv of an export show their units")
+        raise InputError(
+            f"this assessor had no unit {unit!r}",
+            cure="the assessor's page and the units.csv of an export show their units",
+        )
     return int(number)
 
 
