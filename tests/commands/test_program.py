@@ -2,6 +2,7 @@
 
 import os
 import pty
+import re
 import subprocess
 import sys
 from contextlib import suppress
@@ -141,3 +142,19 @@ def test_a_table_wider_than_the_terminal_comes_in_parts():
     whole = on_a_terminal(code, 100)
     assert whole.count("system") == 1
     assert run(code).stdout == whole
+
+
+def test_judge_states_the_defaults_that_the_settings_have():
+    from judgewell.commands.judge import judge
+    from judgewell.study.machine import Machine
+
+    stated = {option.name: re.search(r"else ([\d.]+)\]", option.help or "") for option in judge.params[1:]}
+    defaults = {name: float(found[1]) for name, found in stated.items() if found}
+    assert set(defaults) == {"samples", "temperature", "concurrency", "timeout", "tries"}
+    assert defaults == {name: Machine.model_fields[name].default for name in defaults}
+
+
+def test_new_says_what_each_kind_of_study_is():
+    from judgewell.commands.study import KINDS, new
+
+    assert all(re.search(rf"^\s+{kind}  ", new.help or "", re.M) for kind in KINDS)

@@ -11,6 +11,7 @@ import sys
 import time
 import urllib.error
 import urllib.request
+from contextlib import closing
 from pathlib import Path
 
 import pytest
@@ -19,6 +20,7 @@ from judging import write_study
 from serving import command, running
 from waiting import HANG, wait_until
 
+from judgewell import simulate as simulated
 from judgewell.commands.account import account
 from judgewell.commands.backup import backup, restore
 from judgewell.commands.export import export
@@ -212,3 +214,25 @@ def test_a_study_that_cannot_be_read_is_reported_once(tmp_path, workers):
     assert ended.stdout == ""
     assert ended.stderr.count("topics.csv") == 1
     assert "Traceback" not in ended.stderr
+
+
+def test_the_database_of_another_study_is_refused(tmp_path):
+    mine, other = new_study(tmp_path / "mine")[0], new_study(tmp_path / "other", "pairs")[0]
+    database = tmp_path / "other" / "other-simulated.sqlite"
+    assert simulated(other, assessors=5).database == str(database)
+    match = r"^the database holds the study 'other', not 'mine'; name the database of mine with --database$"
+    for one, *options in ((status,), (export, "-o", tmp_path / "out"), (serve, "--port", 0)):
+        with pytest.raises(InputError, match=match):
+            run(one, mine, "--database", database, *options)
+
+
+def test_an_unusable_database_and_address_are_named(tmp_path):
+    path = new_study(tmp_path / "mine")[0]
+    with pytest.raises(InputError, match=r"pool\.csv: the database cannot be used: .*; name the study's own database"):
+        run(status, path, "--database", path.with_name("pool.csv"))
+    with closing(open_store(tmp_path / "mine" / "mine.sqlite")) as store:
+        prepare(store, path, time.time)
+    with pytest.raises(
+        InputError, match=r"^the address 'foo' is not that of a page; begin it with http:// or https://"
+    ):
+        run(invite, path, "Ada", "--address", "foo")

@@ -86,9 +86,9 @@ def test_missing_files_are_named_beside_wrong_settings(study):
         ('file = "pool.csv" ', 'runs = ["runs/*.run"] '),
     )  # fmt: skip
     assert [re.sub(r"^study\.toml:\d+: ", "", text) for text in told(path)] == [
-        "there is no file topic.txt",
+        "there is no file topic.txt; paths start from the folder of the study file",
         "no run file matches runs/*.run",
-        "there is no file grade.qrels",
+        "there is no file grade.qrels; paths start from the folder of the study file",
         "units.documents 0 must be at least 1; what it sets: how many documents a unit has, the known ones included",
     ]
 
@@ -229,6 +229,25 @@ def test_documents_without_text_and_topics_without_documents_are_told(study):
     said = "the pool has no documents for topic 2, but for topic 9 that the topic file does not have"
     assert any(said in mistake for mistake in mistakes)
     assert any("does not have 2 documents: lost-1 (topic 1), lost-2 (topic 1)" in mistake for mistake in mistakes)
+
+
+def test_a_number_in_quotation_marks_is_named_with_its_cure(study):
+    (mistake,) = told(study(("amount = 0 ", 'amount = "0.50" ')))
+    assert mistake.endswith("pay.amount '0.50' is not a number; write 0.50 without quotation marks")
+    (mistake,) = told(study(('amount = "0.50" ', 'amount = "much" ')))
+    assert mistake.endswith("pay.amount 'much' is not a number; what it sets: what a unit pays")
+
+
+def test_topics_of_the_pool_and_known_grades_that_are_not_there_are_noted(study):
+    path = study(("high = [3]", "high = [7]"))
+    pool = path.with_name("pool.csv")
+    pool.write_text(pool.read_text() + "77,bread-box\n")
+    noted = [str(one).partition(": ")[2] for one in check_study(path).warnings]
+    assert noted[:2] == [
+        "no document has a grade of known.high (7); the grades are 0, 1, 2, 3",
+        "the topic file does not have topic 77 of the pool; such rows are not judged: add the topic, or take them out "
+        "of the pool",
+    ]
 
 
 def test_what_is_unwise_is_a_warning(study):

@@ -29,8 +29,8 @@ from judgewell.study.cost import Cost
 class Simulation:
     """A study that synthetic assessors filled: their answers, what was true, and what each check caught.
 
-    `studies` has a row for each simulated study. `judgments`, `pairs` (of completed units), `truth` and `cost` are those
-    of the first one; `caught` counts over all.
+    `studies` has a row for each simulated study. `judgments` and `pairs` (of completed units), `truth` and `cost` are
+    those of the first one; `caught` counts over all.
     """
 
     study: str

@@ -10,6 +10,7 @@ import click
 
 from judgewell.commands.act import do
 from judgewell.commands.database import address_of, address_option, database_option, existing
+from judgewell.errors import InputError
 
 if TYPE_CHECKING:
     import sqlalchemy as sa
@@ -63,7 +64,12 @@ def _print_link(
 
 @account.command()
 @click.argument("name")
-@click.option("--role", default="reviewer", type=click.Choice(["owner", "reviewer"]))
+@click.option(
+    "--role",
+    default="reviewer",
+    type=click.Choice(["owner", "reviewer"]),
+    help="An owner may do everything; a reviewer reads comments.",
+)
 @address_option
 @database_option
 @click.pass_obj
@@ -113,7 +119,14 @@ def link(study: str, database: str | None, name: str, address: str | None) -> No
 
 @account.command()
 @click.argument("name")
-@click.option("--scope", "scopes", multiple=True, default=("read",), type=click.Choice(["read", "write"]))
+@click.option(
+    "--scope",
+    "scopes",
+    multiple=True,
+    default=("read",),
+    type=click.Choice(["read", "write"]),
+    help="What it may do; may be repeated.",
+)
 @click.option("--days", default=90.0, type=click.FloatRange(0, 3660, min_open=True), help="How long it holds.")
 @click.option("--label", default="", help="What it is for.")
 @database_option
@@ -161,6 +174,8 @@ def list_(study: str, database: str | None) -> None:
 def sessions(study: str, database: str | None) -> None:
     """Print all open sessions, tokens and links.
 
+    Each line begins with the number of the key, which revoke --key takes.
+
     \b
     Example:
       judgewell account study.toml sessions
@@ -191,8 +206,14 @@ def revoke(study: str, database: str | None, name: str, key: int | None) -> None
     """
     if key is None:
         do(study, database, "revoke", {"account": name})
-    else:
-        do(study, database, "revoke-key", {"key": key})
+        return
+    from judgewell.server.owner.accounts import list_keys
+
+    rows = _write(study, database, lambda connection, now: list_keys(connection, now))
+    whose = next((row.account for row in rows if row.number == key), name)
+    if whose != name:
+        raise InputError(f"key {key} is of {whose}, not of {name}", cure="see judgewell account STUDY sessions")
+    do(study, database, "revoke-key", {"key": key})
 
 
 @account.command()

@@ -35,7 +35,9 @@ def act(study: str, action: str, fields: tuple[str, ...], database: str | None) 
     """Apply ACTION to STUDY, also while it is served. Each action is written into the audit log.
 
     FIELDS are name=value; those in brackets are optional. Repeat docs= to name several documents. An assessor is a
-    pseudonym, an id of the platform, or an invited name; `judgewell status` shows who is working.
+    pseudonym, an id of the platform, or an invited name. `judgewell status` shows the topics and who is working on
+    which unit; the Assessors pages and the units.csv of `judgewell export` show all assessors and their units.
+    `judgewell account STUDY list` shows the accounts, and `sessions` the number of each key.
 
     \b
     Actions:

@@ -40,14 +40,18 @@ def address_of(store: Store, address: str | None) -> str:
     """What links begin with: the address given, else the one that the server recorded."""
     from judgewell.server.store.setup import recorded_address
 
+    if address is not None and not address.startswith(("http://", "https://")):
+        cure = "begin it with http:// or https://, such as https://judge.example.org"
+        raise InputError(f"the address {address!r} is not that of a page", cure=cure)
     return (address or recorded_address(store)).rstrip("/")
 
 
 @contextmanager
 def existing(study: str, database: str | None) -> Iterator[Store]:
     """The database of a study that was served before."""
-    from judgewell.server.store.setup import database_words
+    from judgewell.server.store.setup import database_words, refuse_other
     from judgewell.server.store.transactions import open_store
+    from judgewell.study.file import read_study
 
     where = database_of(study, database)
     if "://" not in where and not Path(where).is_file():
@@ -56,4 +60,7 @@ def existing(study: str, database: str | None) -> Iterator[Store]:
         cure = f"start it with judgewell serve {quote(study)}{database_words(study, database)}{named}"
         raise InputError("there is no such database", cure=cure, file=where)
     with closing(open_store(where)) as store:
+        if database is not None and Path(study).is_file():
+            name = read_study(study).study.name
+            store.read(lambda connection: refuse_other(connection, name)).result()
         yield store

@@ -22,6 +22,7 @@ if TYPE_CHECKING:
 
 T = TypeVar("T")
 
+OF_FILE = "  [default: that of [machine], else {}]"
 OPTIONS = {
     "model": click.option(
         "--model", multiple=True, help="The model's name at the server; several are several assessors."
@@ -29,11 +30,11 @@ OPTIONS = {
     "endpoint": click.option("--endpoint", help="The server's address, e.g. http://127.0.0.1:11434/v1."),
     "api_key_env": click.option("--api-key-env", help="The environment variable that holds the server's key."),
     "prompt": click.option("--prompt", help="A prompt file of your own; begin with what --show-prompt prints."),
-    "samples": click.option("--samples", type=int, help="Number of assessors per model."),
-    "temperature": click.option("--temperature", type=float, help="The sampling temperature."),
-    "concurrency": click.option("--concurrency", type=int, help="Requests at the same time."),
-    "timeout": click.option("--timeout", type=float, help="Seconds to wait for a reply."),
-    "tries": click.option("--tries", type=int, help="Attempts per document or pair when a reply cannot be read."),
+    "samples": click.option("--samples", type=int, help=f"Number of assessors per model.{OF_FILE.format(1)}"),
+    "temperature": click.option("--temperature", type=float, help=f"The sampling temperature.{OF_FILE.format(0)}"),
+    "concurrency": click.option("--concurrency", type=int, help=f"Requests at the same time.{OF_FILE.format(8)}"),
+    "timeout": click.option("--timeout", type=float, help=f"Seconds to wait for a reply.{OF_FILE.format(120)}"),
+    "tries": click.option("--tries", type=int, help=f"Attempts when a reply cannot be read.{OF_FILE.format(3)}"),
     "price_in": click.option("--price-in", type=float, help="The price of a million tokens sent."),
     "price_out": click.option("--price-out", type=float, help="The price of a million tokens received."),
     "budget": click.option("--budget", type=float, help="The most that all replies of the study may cost."),

@@ -32,6 +32,15 @@ def new(folder: str, kind: str) -> None:
     """Start a study in FOLDER: a commented study file with topics, documents and grades to replace by yours.
 
     \b
+    Kinds of studies:
+      magnitude  any number above 0, in proportion to relevance
+      ordinal    named grades, from not relevant to highly relevant
+      binary     relevant or not
+      s100       a number from 0 to 100, with a slider
+      pairs      two documents side by side: which one helps more
+      templates  units of documents of fixed grades, to compare scales
+
+    \b
     Example:
       judgewell new my-study --from pairs && judgewell check my-study/study.toml
     """
@@ -87,7 +96,9 @@ def design(
     cluster: str | None,
     processes: int | None,
 ) -> None:
-    """Make the units assessors will judge, with their documents or pairs in order.
+    """Make the units assessors will judge, with their documents or pairs in order; -o writes them.
+
+    `judgewell serve` makes the same units by itself.
 
     With --for-machine it draws the documents that people should judge beside a machine's labels, each with the
     probability of being drawn (column inclusion). The file is a study's pool ([pool] file), and the probabilities go

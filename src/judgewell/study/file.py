@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import difflib
+import math
 import tomllib
 from collections.abc import Mapping, Sequence
 from copy import deepcopy
@@ -102,6 +103,9 @@ def read_source(path: str | Path) -> Source:
         line = where.split(",")[0]
         raise InputError(
             f"this is not TOML: {message[:1].lower()}{message[1:]}",
+            cure="write name = value, with quotation marks around texts"
+            if Path(path).suffix == ".toml"
+            else "name the study file, such as study.toml",
             file=path,
             line=int(line) if line.isdigit() else None,
         ) from None
@@ -242,7 +246,17 @@ def _as_problem(mistake: dict[str, Any], source: Source) -> Problem:
         message = str(context["error"])
         problem, _, cure = message.partition("; ")
         return source.problem(place, f"{key}: {problem}", cure or None)
-    return source.problem(place, f"{key} {in_our_words(mistake)}", about and f"what it sets: {about}")
+    quoted = kind in ("float_type", "int_type") and _is_number(mistake["input"])
+    instead = f"write {mistake['input']} without quotation marks" if quoted else about and f"what it sets: {about}"
+    return source.problem(place, f"{key} {in_our_words(mistake)}", instead)
+
+
+def _is_number(value: Any) -> bool:
+    """Whether a value is a text that holds a number."""
+    try:
+        return isinstance(value, str) and math.isfinite(float(value))
+    except ValueError:
+        return False
 
 
 def in_our_words(mistake: Mapping[str, Any]) -> str:

@@ -23,6 +23,7 @@ from judgewell.study.texts import Catalogue, catalogue, english
 from judgewell.tables import INCLUSION, OTHER_NAMES, with_inclusion
 
 T = TypeVar("T")
+BESIDE = "paths start from the folder of the study file"
 
 GRADES = {"topic": pl.String(), "doc": pl.String(), "gain": pl.Float64()}
 FILES = (
@@ -80,6 +81,7 @@ def read_inputs(study: Study, source: Source) -> tuple[Inputs | None, list[Probl
     strange = sorted(set(pool["topic"].drop_nulls()) - set(topics["topic"]))
     topics = _chosen(reading, topics, study.topics.only)
     pool = pool.filter(pl.col("topic").is_in(topics["topic"].implode()))
+    _note_grades(reading, study, grades, given)
     known = _known(study, grades, given).filter(pl.col("topic").is_in(topics["topic"].implode()))
     known = known.join(documents.select("doc"), on="doc", how="semi")
     inputs = Inputs(topics, documents, pool, grades, known, texts)
@@ -94,7 +96,7 @@ def missing_files(source: Source) -> list[Problem]:
         table = source.settings.get(section)
         name = table.get(key) if isinstance(table, dict) else None
         if isinstance(name, str) and not source.resolved(name).exists():
-            problems.append(source.problem((section, key), f"there is no file {name}"))
+            problems.append(source.problem((section, key), f"there is no file {name}", BESIDE))
     for section, key in (("pool", "runs"), ("goal", "systems")):
         table = source.settings.get(section)
         patterns = many(table.get(key)) if isinstance(table, dict) else None
@@ -114,7 +116,7 @@ def _read(reading: _Reading, place: tuple[str, ...], name: str, read: Callable[[
             line = None if error.file else reading.source.problem(place, "").line
             file = error.file or str(reading.source.path)
             if error.file == str(path) and not path.exists():
-                reading.problems.append(reading.source.problem(place, f"there is no file {name}", error.cure))
+                reading.problems.append(reading.source.problem(place, f"there is no file {name}", BESIDE))
             else:
                 reading.problems.append(Problem(error.problem, error.cure, file, error.line or line))
             return None
@@ -201,6 +203,18 @@ def _known(study: Study, grades: pl.DataFrame, given: pl.DataFrame | None) -> pl
     return pl.concat(parts)
 
 
+def _note_grades(reading: _Reading, study: Study, grades: pl.DataFrame, given: pl.DataFrame | None) -> None:
+    """Note grades of known documents that no document has."""
+    if study.known is None or given is not None:
+        return
+    for key, values in (("high", study.known.high), ("low", study.known.low)):
+        if values and not grades["gain"].is_in(values).any():
+            named = ", ".join(f"{value:g}" for value in values)
+            there = ", ".join(f"{value:g}" for value in sorted(grades["gain"].unique())[:8])
+            problem = f"no document has a grade of known.{key} ({named})"
+            reading.notes.append(reading.source.problem(("known", key), problem, f"the grades are {there}"))
+
+
 def _check_together(reading: _Reading, inputs: Inputs, study: Study, strange: list[str]) -> None:
     """Whether the tables fit each other: every topic has documents, and every document a text.
 
@@ -214,6 +228,10 @@ def _check_together(reading: _Reading, inputs: Inputs, study: Study, strange: li
         beside = f", but for {_few(strange, 'topic')} that the topic file does not have" if strange else ""
         problem = f"the pool has no documents for {_few(without, 'topic')}{beside}"
         reading.problems.append(source.problem(place, problem, "see topics.only"))
+    elif strange and study.pool.file:
+        problem = f"the topic file does not have {_few(strange, 'topic')} of the pool"
+        cure = "such rows are not judged: add the topic, or take them out of the pool"
+        reading.notes.append(source.problem(place, problem, cure))
     textless = inputs.pool.join(inputs.documents, on="doc", how="anti").sort("topic", "doc")
     if not textless.is_empty():
         documents = _few([f"{doc} (topic {topic})" for topic, doc, *_ in textless.iter_rows()], "document")

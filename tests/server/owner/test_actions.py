@@ -255,10 +255,18 @@ def test_the_owner_reads_what_an_action_did(begin):
     assert done == [
         "Topic t1 is paused: no new units are handed out.",
         "Topic t1 is resumed: units are handed out again.",
-        "Work is excluded: 1 finished unit.",
-        "Work is included again: 1 finished unit.",
+        "Work is excluded: 1 unit.",
+        "Work is included again: 1 unit.",
     ]
     more = outcome(ACTIONS["more"], act(study, "more", topic="t0", docs=["t0d2"], more=1))
     assert more.startswith("More judgments of 1 document are asked for (")
     later = outcome(ACTIONS["forget"], {"assessors": 1, "still in the log": "somebody reads the database"})
     assert later.endswith("Not deleted from the database's own log: somebody reads the database.")
+
+
+def test_a_topic_or_scale_that_is_not_there_is_named_with_those_that_are(begin):
+    study = begin(topics=2)
+    with pytest.raises(InputError, match=r"^there is no topic 'zz'; judgewell status shows the topics$"):
+        act(study, "more", topic="zz", docs=["t0d2"])
+    with pytest.raises(InputError, match=r"^topic 't0' has no units on the scale 'zz'; its units are on magnitude$"):
+        act(study, "more", topic="t0", docs=["t0d2"], scale="zz")

@@ -80,6 +80,21 @@ def test_axe_finds_nothing_and_nothing_is_too_wide(window, owner, path):
     assert window.complaints == []
 
 
+@pytest.mark.parametrize(
+    ("path", "heads"), [("/topics", ["topic", "completed"]), ("/money", ["topic", "paid units", "so far"])]
+)
+def test_the_columns_that_matter_are_in_view_on_a_phone(window, owner, path, heads):
+    window.set_viewport_size({"width": 390, "height": 844})
+    window.goto(f"{owner[0].address}/owner{path}")
+    window.wait_for_selector("#live[data-state=live]")
+    shown = (
+        "all => all.filter(one => one.getBoundingClientRect().right <= innerWidth).map(one => one.textContent.trim())"
+    )
+    texts = window.locator("main table[data-whole] > thead th").evaluate_all(shown)
+    assert all(text.startswith(head) for text, head in zip(texts, heads, strict=False)), texts
+    assert len(texts) >= len(heads)
+
+
 def test_it_lives_and_keeps_what_one_did(window, owner):
     running, store = owner
     window.set_viewport_size({"width": 1280, "height": 500})

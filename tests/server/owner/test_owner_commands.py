@@ -42,6 +42,10 @@ def test_accounts_are_added_listed_and_ended(study):
     assert token.startswith("jw_")
     assert token.strip() not in said("account", study, "sessions")
     number = re.search(r"^(\d+)\tAda\ttoken", said("account", study, "sessions"), re.M)[1]
+    with pytest.raises(
+        InputError, match=rf"^key {number} is of Ada, not of Rex; see judgewell account STUDY sessions$"
+    ):
+        said("account", study, "revoke", "Rex", "--key", number)
     said("account", study, "revoke", "Ada", "--key", number)
     assert "token" not in said("account", study, "sessions")
     said("account", study, "disable", "Rex")
@@ -89,7 +93,7 @@ def test_actions_and_the_log_of_them(study, tmp_path):
     assert said("account", study, "sessions") == "No session, token or link is open.\n"
     swapped = CliRunner().invoke(app, ["account", "add", str(study)])
     assert "write judgewell account STUDY add …: the study comes first" in swapped.output
-    with pytest.raises(InputError, match="the Assessors page shows the pseudonyms"):
+    with pytest.raises(InputError, match=r"the Assessors page and the units\.csv of an export show the pseudonyms"):
         said("forget", study, "Ada")
     assert said("forget", study, "--older-than", "30") == "Personal data of 0 assessors deleted\n"
 

@@ -208,7 +208,7 @@ def _resume(connection: sa.Connection, served: Served, now: float, fields: OfTop
 def _check_topic(connection: sa.Connection, topic: str) -> None:
     known = connection.execute(sa.select(topics.c.topic).where(topics.c.topic == topic)).scalar()
     if topic and known is None:
-        raise InputError(f"there is no topic {topic!r}", cure="take its id from the study's topics")
+        raise InputError(f"there is no topic {topic!r}", cure="judgewell status shows the topics")
 
 
 def _release(connection: sa.Connection, served: Served, now: float, fields: Releasing) -> Result:
@@ -255,6 +255,7 @@ def _include(connection: sa.Connection, served: Served, now: float, fields: OfWo
 
 
 def _more(connection: sa.Connection, served: Served, now: float, fields: AskingMore) -> Result:
+    _check_topic(connection, fields.topic)
     made = ask_more(connection, served, fields.topic, fields.docs, fields.more, fields.scale or None)
     log_event(connection, now, "more asked", topic=fields.topic, docs=fields.docs, more=fields.more, **made)
     return {"docs": len(fields.docs), **made}

@@ -38,18 +38,18 @@ Values = dict[str, Any]
 
 TOPICS = (
     Column("topic", "topic", lambda row: row.progress.topic),
-    Column("units", "units", lambda row: row.progress.units, True),
     Column("done", "completed", lambda row: row.progress.completed / max(row.progress.needed, 1), True),
     Column("live", "in progress", lambda row: row.progress.in_progress, True),
+    Column("units", "units", lambda row: row.progress.units, True),
     Column("failed", "failed", lambda row: row.progress.failed, True),
     Column("expired", "abandoned", lambda row: row.progress.abandoned, True),
     Column("excluded", "excluded", lambda row: row.progress.excluded, True),
 )
 UNITS = (
     Column("unit", "unit", lambda row: row.number),
-    Column("size", "places", lambda row: row.size, True),
     Column("done", "completed", lambda row: row.done / max(row.need, 1), True),
     Column("live", "in progress", lambda row: row.in_progress, True),
+    Column("size", "places", lambda row: row.size, True),
     Column("failed", "failed", lambda row: row.failed, True),
     Column("expired", "abandoned", lambda row: row.abandoned, True),
     Column("excluded", "excluded", lambda row: row.excluded, True),

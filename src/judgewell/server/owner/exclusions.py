@@ -18,13 +18,14 @@ from judgewell.server.session.state import log_event
 from judgewell.server.store.schema import assessors, exclusions, identities, reservations, units
 
 Source = Literal["owner", "review"]
+PSEUDONYMS = "the Assessors page and the units.csv of an export show the pseudonyms"
 
 
 def assessor_called(connection: sa.Connection, pseudonym: str) -> int:
     """The number of an assessor by pseudonym; an error where there is none."""
     number = find_assessor(connection, pseudonym)
     if number is None:
-        raise InputError(f"there is no assessor {pseudonym!r}", cure="the Assessors page shows the pseudonyms")
+        raise InputError(f"there is no assessor {pseudonym!r}", cure=PSEUDONYMS)
     return number
 
 
@@ -37,7 +38,7 @@ def pseudonym_of(connection: sa.Connection, name: str) -> str:
             raise InputError(f"{name!r} is the name of several assessors", cure="give the pseudonym of one")
         if called:
             return str(called[0])
-    raise InputError(f"there is no assessor {name!r}", cure="the Assessors page shows the pseudonyms")
+    raise InputError(f"there is no assessor {name!r}", cure=PSEUDONYMS)
 
 
 def find_reservation(connection: sa.Connection, assessor: int, unit: str) -> int:
@@ -49,7 +50,10 @@ def find_reservation(connection: sa.Connection, assessor: int, unit: str) -> int
     )
     number = connection.execute(query).scalar()
     if number is None:
-        raise InputError(f"this assessor had no unit {unit!r}", cure="take the unit's name from an export")
+        raise InputError(
+            f"this assessor had no unit {unit!r}",
+            cure="the assessor's page and the units.csv of an export show their units",
+        )
     return int(number)
 
 

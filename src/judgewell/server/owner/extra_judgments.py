@@ -47,7 +47,9 @@ def ask_more(
     asked = _numbers(connection, topic, docs)
     scales = list(connection.execute(sa.select(units.c.scale).where(units.c.topic == topic).distinct()).scalars())
     if scale is not None and scale not in scales:
-        raise InputError(f"topic {topic!r} has no units on the scale {scale!r}", cure=f"choose one of {scales}")
+        named = ", ".join(sorted(filter(None, scales)))
+        cure = f"its units are on {named}" if named else "its units are of pairs: name no scale"
+        raise InputError(f"topic {topic!r} has no units on the scale {scale!r}", cure=cure)
     raised: list[str] = []
     extra: list[str] = []
     for one in [scale] if scale is not None else sorted(scales, key=str):

@@ -19,7 +19,7 @@ from judgewell.text import counted
 
 @dataclass(frozen=True)
 class ContestedPair:
-    """Two systems whose order is open or was decided, with the chance that the first is no worse than the goal allows."""
+    """Two systems that the goal compares, with the chance that the first is no worse than the goal allows."""
 
     first: str
     second: str

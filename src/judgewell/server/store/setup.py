@@ -17,6 +17,8 @@ from judgewell.server.store.transactions import Clock, Store, without_password
 from judgewell.study.file import read_study
 from judgewell.study.frozen import changes, freeze, study_hash
 
+MOST_CHANGES = 5  # that an error names
+
 
 def database_words(path: str | Path, database: str | Path | None) -> str:
     """` --database …` for a command to copy; nothing where a command finds the database without it."""
@@ -90,10 +92,21 @@ def recorded_address(store: Store) -> str:
     return str(address)
 
 
+def refuse_other(connection: sa.Connection, name: str) -> None:
+    """Refuse a database that holds another study."""
+    held = connection.execute(sa.select(study.c.name)).scalar()
+    if held is not None and held != name:
+        cure = f"name the database of {name} with --database"
+        raise InputError(f"the database holds the study {held!r}, not {name!r}", cure=cure)
+
+
 def _refuse_if_begun(connection: sa.Connection, old: dict[str, Any], new: dict[str, Any], path: str | Path) -> None:
     if connection.execute(sa.select(reservations.c.number).limit(1)).scalar() is not None:
+        refuse_other(connection, new["settings"]["study"]["name"])
+        changed = changes(old, new)
+        rest = f"; and {len(changed) - MOST_CHANGES} more" if len(changed) > MOST_CHANGES else ""
         raise InputError(
-            f"the study was changed after judging began: {'; '.join(changes(old, new))}",
+            f"the study was changed after judging began: {'; '.join(changed[:MOST_CHANGES])}{rest}",
             cure="put it back, or start a new study with another database",
             file=path,
         )

@@ -326,7 +326,10 @@ def open_store(url: str | Path) -> Store:
         migrate(store.engine)
     except SQLAlchemyError as error:
         store.close()
-        raise InputError(f"the database cannot be used: {_first_line(error)}") from error
+        problem = f"the database cannot be used: {_first_line(error)}"
+        if sign and scheme != "sqlite":
+            raise InputError(problem, cure="check its address, and that the database server runs") from error
+        raise InputError(problem, cure="name the study's own database with --database", file=text) from error
     except JudgewellError:
         store.close()
         raise
