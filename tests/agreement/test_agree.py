@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import doctest
 import random
+from pathlib import Path
 
 import polars as pl
 import pytest
@@ -166,7 +167,7 @@ def test_findings_say_what_their_numbers_mean() -> None:
     assert "Documents shown later in a unit got higher values: a document’s rank within the unit rises by" in said
     assert "% are 0 and" in said
     assert "other multiples of 10" in said
-    assert "(Spearman–Brown; 1 is perfect)" in said
+    assert "Spearman–Brown; 1 is perfect)" in said
 
 
 def test_labels_of_other_topics_are_named_in_the_reason() -> None:
@@ -175,3 +176,11 @@ def test_labels_of_other_topics_are_named_in_the_reason() -> None:
     labels = pl.DataFrame({"topic": ["other", "other"], "doc": ["a", "b"], "gain": [1.0, 0.0]})
     reason = judgewell.agree(pairs, {"x": labels}, section=["pairs"]).not_analysed["pairs, preferences_against_grades"]
     assert "topic q has preferences, topic other labels" in reason
+
+
+def test_the_first_label_file_can_have_a_name_too(tmp_path: Path) -> None:
+    for name, grades in (("a", "0123"), ("b", "0132")):
+        lines = [f"t 0 d{number} {grade}\n" for number, grade in enumerate(grades)]
+        (tmp_path / f"{name}.qrels").write_text("".join(lines))
+    agreement = judgewell.agree(f"nist={tmp_path}/a.qrels", [f"crowd={tmp_path}/b.qrels"])
+    assert agreement["concordance"].select("first", "second").row(0) == ("nist", "crowd")

@@ -45,6 +45,28 @@ def test_labels_of_no_judged_document_are_noted():
     ]
 
 
+def test_labels_that_hardly_share_a_document_are_noted():
+    other = labels(VALUES).with_columns(
+        doc=pl.when(pl.col("doc") == "d1").then("doc").otherwise(pl.lit("x") + pl.col("doc"))
+    )
+    with collect_notes() as notes:
+        note_reversed(JUDGMENTS, {"llama": other})
+    assert notes == [
+        "1 of 30 labels of llama belongs to a document of the judgments; check that both use the same topic and "
+        "document ids"
+    ]
+
+
+def test_labels_with_1_for_the_best_grade_are_noted_beside_pairs():
+    docs = [f"d{n}" for n in range(30)]
+    pairs = pl.DataFrame({"topic": "t", "left": docs[1:], "right": docs[:-1], "preferred": "left"})
+    down = pl.DataFrame({"topic": "t", "doc": docs, "gain": [1.0] + [2.0] * 28 + [3.0]})
+    for gains, noted in ((down.with_columns(gain=4 - pl.col("gain")), True), (down, False)):
+        with collect_notes() as notes:
+            note_reversed(None, {"groups": gains}, pairs)
+        assert any(one.startswith("the labels groups and the preferences correlate neg") for one in notes) == noted
+
+
 def test_a_label_in_the_place_of_judgments_is_noted():
     twice = pl.concat([JUDGMENTS, JUDGMENTS])
     with collect_notes() as notes:

@@ -77,14 +77,3 @@ def test_grades_that_could_not_be_tested_are_not_said_to_differ() -> None:
     )
     [text] = finding(table.filter(pl.col("p").is_null() | (pl.col("p") > 0.05)))
     assert ", none differ significantly in gain; 1 does not (2 and 3, p = 0.400); 2 could" in text
-
-
-def test_labels_that_count_down_are_suspected() -> None:
-    from judgewell import agree
-
-    rng = np.random.default_rng(4)
-    value = rng.integers(0, 101, 60).astype(float)
-    table = pl.DataFrame({"topic": "t", "doc": [f"d{n}" for n in range(60)], "assessor": "a", "value": value})
-    for label, down in ((value // 26, False), (4 - value // 26, True)):
-        own = agree(table.with_columns(label=pl.Series(label)), against=["label"], section=["grades"], kind="interval")
-        assert any("perhaps the lowest label is the best one" in text for text in own.findings) == down

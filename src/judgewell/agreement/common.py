@@ -15,8 +15,6 @@ DOCUMENT = ["topic", "doc"]
 WORDS = ("note", "note_signed_rank", "speaks_for", "test")  # columns of words that may all be missing
 UNIT = ["topic", "assessor", "unit"]  # a unit's name is unique only within a topic and an assessor
 
-FAR_BELOW_CHANCE, ENOUGH_PAIRS = 0.4, 50  # the share of pairs in order, and of how many
-
 
 def unit_count(*names: str) -> pl.Expr:
     """The number of units, identified by these columns and their name; null where no unit is named."""
@@ -146,10 +144,3 @@ def _not_empty(frame: pl.DataFrame, name: str) -> pl.DataFrame:
     if frame.is_empty():
         raise DataError(f"the {name} table has no rows")
     return frame
-
-
-def counts_down(share: float, pairs: int) -> str:
-    """A sentence for labels that go against the judgments: in some files 1 is the best and not the worst."""
-    if share >= FAR_BELOW_CHANCE or pairs < ENOUGH_PAIRS:
-        return ""
-    return " This is far below chance: perhaps the lowest label is the best one there."

@@ -23,7 +23,7 @@ from judgewell.errors import InputError, collect_notes, note
 from judgewell.evaluation.measures import Measure, parse_all
 from judgewell.executors import executor_of
 from judgewell.formats.documents import read_documents
-from judgewell.formats.files import is_given, is_path, named_files
+from judgewell.formats.files import is_given, is_path, named_file, named_files
 from judgewell.formats.frames import read_frame
 from judgewell.formats.gains import read_gains
 from judgewell.formats.judgments import holds_labels, holds_pairs, read_judgments, read_pairs
@@ -187,7 +187,7 @@ def agree(
             seed=seed,
         )
         note_labels(judged)
-        note_reversed(judged, {**evidence.labels, **evidence.machine})
+        note_reversed(judged, {**evidence.labels, **evidence.machine}, evidence.pairs)
     outcomes = []
     for one in run_sections(evidence, chosen, None if executor is None else executor_of(executor)):
         outcomes.append(one)
@@ -254,11 +254,15 @@ def _read(data: Any, pairs: bool, kind: str | None, how: Mapping[str, Any]) -> p
 
 
 def _own_labels(judgments: Any, words: Mapping[str, str] | None) -> dict[str, pl.DataFrame]:
-    """A file of labels in the place of judgments is one more label set, unless it labels a document several times."""
-    if not is_path(judgments) or str(judgments) == "-" or not holds_labels(judgments):
+    """A file of labels (or NAME=FILE) in the place of judgments is one more label set, unless it labels a document
+    several times."""
+    if not is_path(judgments) or str(judgments) == "-":
+        return {}
+    file = named_file(str(judgments))[1]
+    if not holds_labels(file):
         return {}
     try:
-        return {str(judgments): read_labels(judgments, None, words)}
+        return {str(judgments): read_labels(file, None, words)}
     except InputError:
         return {}
 
@@ -277,10 +281,11 @@ def _label_sets(
         listed = [labels] if is_path(labels) or isinstance(labels, pl.DataFrame) else list(labels)
         named = {f"labels {number}": one for number, one in enumerate(listed, 1) if not is_path(one)}
         sources = [*(str(one) for one in listed if is_path(one)), *against]
+    own_file = {named_file(word)[1]: own[word] for word in own}
     named |= named_files(dict.fromkeys([*own, *sources]))
     return {
-        name: own[data]
-        if isinstance(data, str) and data in own
+        name: own_file[data]
+        if isinstance(data, str) and data in own_file
         else read_labels(data, table, how["words"], how["columns"])
         for name, data in named.items()
     }

@@ -114,7 +114,7 @@ def report(
         if collected is None or collected.goal is None:  # else it is among the findings
             note_goal(files_among(judgments, pairs, gains))
         note_labels(sources.judgments)
-        note_reversed(sources.judgments, {**sources.labels, **sources.machine})
+        note_reversed(sources.judgments, {**sources.labels, **sources.machine}, sources.pairs)
     for text in notes:
         note(text)
     codes = {} if name_assessors else codes_of(people, own[1])

@@ -49,7 +49,7 @@ def _order(table: pl.DataFrame) -> list[str]:
             low, high = steps.row(0, named=True), steps.row(-1, named=True)
             text += f": from {percent(low['half'])} between grades {_pair(low)}"
             text += f" to {percent(high['half'])} between {_pair(high)}"
-        sentences.append(f"{text}.{common.counts_down(pooled['half'], pooled['pairs'])}")
+        sentences.append(text + ".")
     return sentences
 
 

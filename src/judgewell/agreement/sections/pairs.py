@@ -5,7 +5,6 @@ from __future__ import annotations
 import polars as pl
 
 from judgewell.agreement import pair_agreement
-from judgewell.agreement.common import counts_down
 from judgewell.agreement.evidence import Evidence
 from judgewell.agreement.section import OPEN, PAIRED, Get, Section
 from judgewell.agreement.sections.reliability import verdict
@@ -42,7 +41,7 @@ def _labels(table: pl.DataFrame) -> list[str]:
     return [
         f"{percent(row['share'])} of {counted(row['answers'], 'preference')} between documents with different labels "
         f"{agrees(row['answers'], 'goes', 'go')} to the one with the higher label in {row['labels']} (“same” counts "
-        f"half).{counts_down(row['share'], row['answers'])}"
+        "half)."
         for row in whole.iter_rows(named=True)
     ]
 
