@@ -5,7 +5,7 @@ import polars as pl
 import pytest
 
 from judgewell import compare, sample
-from judgewell.errors import InputError
+from judgewell.errors import InputError, collect_notes
 from judgewell.formats.runs import open_runs
 from judgewell.study.design.importance import draw, population
 
@@ -55,7 +55,7 @@ def test_a_sample_gives_intervals_and_its_record(collection):
     assert len(judged) == 260
     expected = judged["predicted"] + (judged["gain"] - judged["predicted"]) / judged["inclusion"]
     assert judged["pseudo_gain"].to_numpy() == pytest.approx(expected.to_numpy())
-    assert "from 260 documents that people judged" in str(found)
+    assert "from the machine's labels and the 260 of 467 documents that people judged" in str(found)
     best = found["systems"]["system"][0]
     own = found["pairs"].filter((pl.col("first") == best) | (pl.col("second") == best))
     lead = f"{best} has the highest mean. It differs significantly from {own['significant'].sum()} of the {len(own)} "
@@ -118,3 +118,11 @@ def test_the_documents_needed_for_a_width_give_about_that_width(collection):
     half = (larger["systems"]["high"] - larger["systems"]["low"]).mean() / 2
     assert half == pytest.approx(0.02, rel=0.4)
     assert "Documents that people judge until the typical interval" in str(small)
+
+
+def test_labels_that_are_not_needed_are_noted(collection):
+    _, labels, whole = collection
+    gains = whole.select("topic", "doc", "gain")
+    with collect_notes() as notes:
+        compare(runs=sample.runs(), gains=gains, machine=labels, measure=MEASURE)
+    assert any(one.startswith("people judged 467 of 467 documents, so the machine's labels add") for one in notes)

@@ -26,7 +26,7 @@ def test_the_estimate_with_labels_comes_before_scores_of_the_sample_alone(page) 
     first = page.parts[0]
     assert first.title == "Which system is best"
     assert first.findings[0].text.startswith("With ")
-    assert "judged by people and the labels of llm for" in first.findings[0].text
+    assert "judged by people and the labels of llm, " in first.findings[0].text
     grids = {grid.name: grid for grid in page.grids}
     systems = grids["machine_systems_llm_nDCG_10"].frame
     assert {"mean", "low", "high", "topics_low", "topics_high", "machine", "order"} <= set(systems.columns)

@@ -32,7 +32,7 @@ from judgewell.evaluation.resampled import cutoff_of
 from judgewell.evaluation.settings import Settings
 from judgewell.evaluation.transform import parse_transform
 from judgewell.executors import executor_of
-from judgewell.formats.files import files_among, is_given, is_path
+from judgewell.formats.files import files_among, is_given, is_path, named_file
 from judgewell.formats.frames import read_frame
 from judgewell.formats.gains import read_gains, read_intents
 from judgewell.formats.judgments import read_judgments
@@ -128,7 +128,8 @@ def compare(
     if machine is not None:
         from judgewell.analysis.machine import compare_with_machine
 
-        labels = read_gains(machine, negative=negative, words=how["words"])
+        source = named_file(str(machine))[1] if is_path(machine) else machine
+        labels = read_gains(source, negative=negative, words=how["words"])
         return compare_with_machine(systems, next(iter(tables.items())), labels, wanted, choices, settings, inputs)
     tables = _transformed(tables, gains_as)
     if random:

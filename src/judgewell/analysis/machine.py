@@ -47,6 +47,7 @@ from judgewell.tables import INCLUSION
 
 DOCUMENT = ["topic", "doc"]
 FEWEST = 2  # documents that people judge of a topic: a spread needs two
+NEARLY_ALL = 0.9  # of the documents judged by people: labels are not needed
 GRADES = 10  # distinct gains up to which they are taken as grades
 WIDTHS = (0.01, 0.02, 0.05)  # of intervals, for which the documents that people have to judge are counted
 STEPS = 24  # sizes of samples that are tried, between the fewest documents and all
@@ -120,6 +121,12 @@ def gather(
     if not kept:
         raise DataError("people and machine share no topic with at least two documents that people judged")
     documents = whole.filter(pl.col("topic").is_in(kept)).join(gains, on=DOCUMENT, how="left").sort(DOCUMENT)
+    judged = int(documents["gain"].is_not_null().sum())
+    if judged > NEARLY_ALL * len(documents):
+        note(
+            f"people judged {judged:,} of {len(documents):,} documents, so the machine's labels add little: without "
+            "--machine, scores are exact and tests are corrected for the number of pairs"
+        )
     sizes = documents.group_by("topic", maintain_order=True).len()["len"].to_numpy().astype(np.int64)
     drawn = documents["gain"].is_not_null().arg_true().to_numpy().astype(np.int64)
     label, systems, importance = (

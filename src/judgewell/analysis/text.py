@@ -77,10 +77,10 @@ def _with_machine(comparison: Comparison, measure: str, every_pair: bool) -> str
     """What people's gains of some documents and a machine's labels of all say of one measure."""
     tables = {name: table.filter(pl.col("measure") == measure) for name, table in comparison.tables.items()}
     systems, pairs, made = tables["systems"].drop("measure"), tables["pairs"].drop("measure"), tables["calibration"]
-    of = made.row(0, named=True)
+    of, level = made.row(0, named=True), f"{100 * comparison.choices.level:g} %"
     head = (
-        f"{measure} of {len(systems)} systems on {of['topics']} topics, from {of['judged']:,} documents that people "
-        f"judged and labels of {of['documents']:,}"
+        f"{measure} of {len(systems)} systems on {of['topics']} topics, from the machine's labels and the "
+        f"{of['judged']:,} of {of['documents']:,} documents that people judged"
     )
     if len(pairs) and not comparison.choices.baseline and of["standard_error"] is not None:
         best = systems["system"][0]
@@ -88,13 +88,13 @@ def _with_machine(comparison: Comparison, measure: str, every_pair: bool) -> str
         here, beyond = (int(others[name].sum()) for name in ("significant", "significant_topics"))
         head += "\n" + prose(
             f"{best} has the highest mean. It differs significantly from {here} of the {len(others)} other systems on "
-            f"these topics, and from {beyond} on topics like these."
+            f"these topics, and from {beyond} on topics like these ({level} intervals, not corrected for the number "
+            "of pairs)."
         )
     whole = systems.select(name for name in systems.columns if not systems[name].is_null().all())
     parts = [f"{head}\n\n{frame_text(whole, SHOWN)}"]
     if of["standard_error"] is None:
         return f"{parts[0]}\nNo interval: see the note."
-    level = f"{100 * comparison.choices.level:g} %"
     parts[0] += "\n" + prose(
         f"low, high: {level} interval for these topics; topics_low, topics_high: for topics like these. machine: the "
         "labels alone. order: the system's place by both together, closest to the true order, without an interval."

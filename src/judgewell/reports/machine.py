@@ -108,8 +108,8 @@ def _sentences(made: dict[str, pl.DataFrame], name: str, measure: str) -> list[F
     systems, pairs, of = made["systems"], made["pairs"], made["calibration"].row(0, named=True)
     best, table = systems.row(0, named=True), f"machine_systems_{_word(name, measure)}"
     head = (
-        f"With {counted(of['judged'], 'document')} judged by people and the labels of {name} for "
-        f"{count(of['documents'])}, {best['system']} has the best {measure}: {plain(best['mean'])}"
+        f"With {count(of['judged'])} of {counted(of['documents'], 'document')} judged by people and the labels of "
+        f"{name}, {best['system']} has the best {measure}: {plain(best['mean'])}"
     )
     if of["standard_error"] is None:
         return [Finding(f"{head}, without an interval.", table)]
