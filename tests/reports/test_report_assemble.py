@@ -336,11 +336,11 @@ def test_changed_verdicts_and_other_measures_are_those_of_compare():
     said = " ".join(str(compared).split())
     (verdicts,) = [text for text in texts(page) if "the same way under expert and best" in text]
     assert verdicts in said
-    assert "; only under expert: " in verdicts
+    assert " only under expert (" in verdicts
     every = report(labels=sets, **given | {"baseline": None})
     (verdicts,) = [text for text in texts(every) if "the same way under expert and best" in text]
     pairs = item(every, "pairs").frame.filter("significant")
-    one = verdicts.split("only under expert: ")[1].split(", ")[0].split(" above ")
+    one = verdicts.split("only under expert (")[1].split(", ")[0].split(" above ")
     assert tuple(one) in set(pairs.select("first", "second").iter_rows())
     columns = ["system", "mean", "low", "high", "p_top", "top", "ruled_out_by"]
     of_compare = compared["systems"].filter(pl.col("measure") == "nDCG@3", pl.col("set") == "expert")

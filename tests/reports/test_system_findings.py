@@ -8,7 +8,7 @@ import pytest
 
 from judgewell.comparison.scores import ScoreArray
 from judgewell.reports.system_figures import MOST, most
-from judgewell.reports.system_findings import best_elsewhere, limits, significant
+from judgewell.reports.system_findings import best_elsewhere, limits, significant, similar
 
 
 def scores(*means):
@@ -97,3 +97,12 @@ def test_figures_hold_all_systems_that_have_room_and_say_how_many_are_left_out()
     drawn, left = most(more)
     assert drawn.height == MOST
     assert left == " The best 150 of 170 systems are drawn, 20 are not."
+
+
+def test_rankings_are_compared_with_that_under_the_first_set():
+    rows = [("nist", "gpt4", 0.924), ("nist", "llama", 0.84), ("gpt4", "llama", 0.8)]
+    table = pl.DataFrame(rows, schema=["first", "second", "tau_b"], orient="row").with_columns(systems=63, discordant=5)
+    assert similar(table).text == (
+        "The ranking of the 63 systems under nist correlates at τ-b = 0.924 with that under gpt4 and 0.840 with that "
+        "under llama."
+    )

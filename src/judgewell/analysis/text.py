@@ -11,7 +11,7 @@ import polars as pl
 from judgewell.analysis.users import users_text
 from judgewell.comparison.scores import listed
 from judgewell.terminal import frame_text, number, prose, text_table
-from judgewell.text import agrees, listing
+from judgewell.text import agrees, count, listing
 
 if TYPE_CHECKING:
     from judgewell.analysis.conclusions import Choices, Comparison
@@ -273,15 +273,15 @@ def changed_verdicts(table: pl.DataFrame, names: Sequence[str], baseline: str | 
         changed = {
             f"only under {first}": [_pair_text(pair, one, baseline) for pair in one if one[pair] and not two[pair]],
             f"only under {other}": [_pair_text(pair, two, baseline) for pair in two if two[pair] and not one[pair]],
-            "the other way round": [_pair_text(pair, one, baseline) for pair in one if one[pair] * two[pair] < 0],
+            "in opposite directions": [_pair_text(pair, one, baseline) for pair in one if one[pair] * two[pair] < 0],
         }
-        differing = "; ".join(f"{where}: {listed(which, units, most)}" for where, which in changed.items() if which)
         same = sum(one[pair] * two[pair] > 0 for pair in one)
         differ = f"{agrees(same, 'differs', 'differ')} significantly{f' from {baseline}' if baseline else ''}"
-        text = (
-            f"{f'{same:,}' if same else 'None'} of {len(one):,} {what} {differ} the same way under {first} and {other}"
-        )
-        sentences.append(f"{text}; {differing}." if differing else f"{text}, and no other under one of them alone.")
+        counts = [f"{count(same) if same else 'none'} {differ} the same way under {first} and {other}"]
+        counts += [
+            f"{count(len(which))} {where} ({listed(which, units, most)})" for where, which in changed.items() if which
+        ]
+        sentences.append(f"Of {count(len(one))} {what}, {'; '.join(counts)}.")
     return sentences
 
 

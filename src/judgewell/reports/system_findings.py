@@ -14,6 +14,7 @@ from judgewell.reports.parts import Finding
 from judgewell.text import agrees, count, counted, interval, listing, percent, plain
 
 MOST_TOP = 12  # systems of a top set that a sentence names
+MOST_SETS = 6  # whose correlation with the first set a sentence lists
 SIMILAR = 1.2  # two spreads with a smaller ratio limit the conclusion about equally
 PAIR_TEST = "paired t-test over topics, Holm’s correction, 5 % level"
 UNCORRECTED = (
@@ -168,6 +169,7 @@ def similar(table: pl.DataFrame) -> Finding | None:
     if rows.is_empty():
         return None
     low, high = rows.row(0, named=True), rows.row(-1, named=True)
+    own = table.filter(pl.col("first") == table["first"][0], pl.col("tau_b").is_not_nan())
 
     def pair(row: Mapping[str, Any]) -> str:
         return f"{row['first']} and {row['second']}"
@@ -178,6 +180,10 @@ def similar(table: pl.DataFrame) -> Finding | None:
             f"{plain(low['tau_b'])}: {counted(low['discordant'], 'pair')} of systems "
             f"{agrees(low['discordant'], 'changes', 'change')} places."
         )
+    elif 1 < own.height <= MOST_SETS:
+        taus = [f"{plain(tau)} with that under {name}" for name, tau in own.select("second", "tau_b").iter_rows()]
+        ranking = f"The ranking of the {low['systems']} systems under {own['first'][0]}"
+        text = f"{ranking} correlates at τ-b = {listing(taus, MOST_SETS)}."
     else:
         text = (
             f"The rankings of the {low['systems']} systems under two sets of gains correlate at τ-b between "

@@ -14,6 +14,8 @@ from judgewell.agreement.section import LABELS, OPEN, Get, Need, Section
 from judgewell.errors import DataError, note
 from judgewell.text import agrees, counted, interval, listing, plain
 
+MOST_SETS = 6  # whose correlation with the first set a sentence lists
+
 
 def _all_sets(evidence: Evidence) -> dict[str, pl.DataFrame]:
     """The label sets, with the documents' own gains first where there are any."""
@@ -66,6 +68,11 @@ def _concordance(table: pl.DataFrame) -> str | None:
             f"The rankings of a topic’s documents by {best['first']} and {best['second']} correlate at τ-b = "
             f"{plain(best['macro_tau_b'])} ({over})."
         )
+    own = table.filter(known, pl.col("first") == table["first"][0])
+    if 1 < own.height <= MOST_SETS:
+        taus = [f"{plain(tau)} with that by {name}" for name, tau in own.select("second", "macro_tau_b").iter_rows()]
+        with_others = listing(taus, MOST_SETS)
+        return f"The ranking of a topic’s documents by {own['first'][0]} correlates at τ-b = {with_others} ({over})."
     return (
         f"{best['first']} and {best['second']} rank a topic’s documents most alike (τ-b = "
         f"{plain(best['macro_tau_b'])}, {over}), {worst['first']} and {worst['second']} least "
