@@ -14,7 +14,7 @@ from judgewell import text as numbers
 from judgewell.charts import marks as charts
 from judgewell.reports.assemble import assemble
 from judgewell.reports.files import write_files
-from judgewell.reports.latex import escape, latex
+from judgewell.reports.latex import PROSE, escape, latex
 from judgewell.reports.page import MOST_ROWS, looks, render, sentence, sheet, tight
 from judgewell.reports.parts import Figure, Finding, Grid, Part, Report
 from judgewell.reports.terms import Explained
@@ -246,7 +246,8 @@ def balanced(text):
         else:
             assert stack.pop() == name
     assert stack == []
-    columns = re.search(r"\\begin\{(?:tabular|longtable)\}\{([lr]+)\}", text)[1]
+    layout = text.replace(PROSE, "l")
+    columns = re.search(r"\\begin\{(?:tabular|longtable)\}\{([lr]+)\}", layout)[1]
     rows = [line for line in bare.splitlines() if line.endswith(r"\\") and not line.startswith(r"\caption")]
     assert rows
     assert {line.count("&") for line in rows} == {len(columns) - 1}
@@ -263,6 +264,13 @@ def test_any_text_is_balanced_latex(text):
 def test_every_grid_is_balanced_latex(report):
     for grid in report.grids:
         balanced(latex(grid))
+
+
+def test_wide_tables_fit_the_text_and_headings_of_several_words_are_stacked():
+    wide = latex(Grid("g", "t", "c", pl.DataFrame({"worst plausible rank": [1], "note": ["a word " * 9]})))
+    assert r"\resizebox" in wide
+    assert rf"{{r{PROSE}}}" in wide
+    assert r"\shortstack[r]{worst\\plausible\\rank} & note" in wide
 
 
 def test_long_grids_become_longtables():

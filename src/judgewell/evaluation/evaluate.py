@@ -351,10 +351,12 @@ class _Gaps:
                 f"{judged.docs.data[: judged.docs.ends[0]].decode()}"
             )
         if self.unknown:
-            most, system = max(self.unknown)
+            (most, system), least = max(self.unknown), min(self.unknown)[0]
+            same = least == most and len(self.unknown) == runs
+            some = f"{most}{' each' if runs > 1 else ''}" if same else f"most: {system}, {most}"
             note(
-                f"{of_runs(len(self.unknown), runs, 'ranks', 'rank')} topics without judgments; these topics are "
-                f"ignored (most: {system}, {most})"
+                f"{of_runs(len(self.unknown), runs, 'ranks', 'rank')} topics without judgments ({some}); these topics "
+                "are ignored"
             )
 
 

@@ -3,11 +3,17 @@
 from __future__ import annotations
 
 import re
+import textwrap
 
 from judgewell.reports.parts import Grid
 from judgewell.text import head, table_cells
 
 LONG = 45  # rows that a page holds
+HEAD = 10  # letters in a line of a heading
+WIDE = 7  # columns from which on the type of a long table is small
+LONGEST = 40  # letters of a cell in one line
+PROSE = r"p{0.35\textwidth}"
+FITTED = r"\resizebox{\ifdim\width>\textwidth\textwidth\else\width\fi}{!}{%"
 SPECIAL = {
     "\\": r"\textbackslash{}",
     "&": r"\&", "%": r"\%", "$": r"\$", "#": r"\#", "_": r"\_", "{": r"\{", "}": r"\}",
@@ -39,19 +45,31 @@ def _guarded(row: str) -> str:
     return f"{{}}{row}" if row.startswith(("[", "*")) else row
 
 
+def _stacked(text: str, kind: str) -> str:
+    """A heading of several words in short lines, one above the other, as wide as the numbers below it."""
+    lines = textwrap.wrap(text, HEAD, break_long_words=False)
+    stack = r"\\".join(map(escape, lines))
+    return rf"\shortstack[{kind}]{{{stack}}}" if len(lines) > 1 else escape(text)
+
+
 def latex(grid: Grid) -> str:
-    """The grid's columns as on the page, all of its rows, with caption and label."""
+    """The grid's columns as on the page, all of its rows, with caption and label; not wider than the text."""
     frame = grid.shown
-    kinds = "".join("r" if dtype.is_numeric() else "l" for dtype in frame.dtypes)
-    header = " & ".join(escape(grid.heads.get(name, head(name))) for name in frame.columns)
     columns = table_cells(frame)
+    kinds = ["r" if dtype.is_numeric() else "l" for dtype in frame.dtypes]
+    heads = [grid.heads.get(name, head(name)) for name in frame.columns]
+    header = " & ".join(_stacked(text, kind) for text, kind in zip(heads, kinds, strict=True))
+    widest = [max(map(len, cells), default=0) for cells in columns]
+    layout = "".join(PROSE if width > LONGEST else kind for kind, width in zip(kinds, widest, strict=True))
     rows = [_guarded(" & ".join(map(escape, row))) + r" \\" for row in zip(*columns, strict=True)]
     caption = rf"\caption{{{escape(grid.title)}. {escape(grid.caption)}}}\label{{tab:{grid.name.replace('_', '-')}}}"
     if frame.height > LONG:
-        return "\n".join([*_preamble("booktabs, longtable"), *_long(kinds, header, rows, caption), ""])
-    table = [r"\begin{table}", r"\centering", caption, rf"\begin{{tabular}}{{{kinds}}}", r"\toprule"]
-    table += [rf"{_guarded(header)} \\", r"\midrule", *rows, r"\bottomrule", r"\end{tabular}", r"\end{table}"]
-    return "\n".join([*_preamble("booktabs"), *table, ""])
+        small = [r"\footnotesize\setlength{\tabcolsep}{4pt}"] if len(heads) > WIDE else []
+        table = [r"{", *small, *_long(layout, header, rows, caption), r"}"]
+        return "\n".join([*_preamble("booktabs, longtable"), *table, ""])
+    table = [r"\begin{table}", r"\centering", caption, FITTED, rf"\begin{{tabular}}{{{layout}}}", r"\toprule"]
+    table += [rf"{_guarded(header)} \\", r"\midrule", *rows, r"\bottomrule", r"\end{tabular}}", r"\end{table}"]
+    return "\n".join([*_preamble("booktabs, graphicx"), *table, ""])
 
 
 def _preamble(packages: str) -> list[str]:
