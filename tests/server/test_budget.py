@@ -150,7 +150,7 @@ def test_somebody_who_fails_again_and_again_is_thanked_and_stopped(begin):
         assert bool(page.more) == (failed < 3)
         if failed < 3:
             assert "did not pass the quality checks" in page.text
-            assert page.more == "Continue with another task"
+            assert page.more == "Continue with another task for 1.00 USD"
             assert owners_words(study) == "failed a check in the last unit"
             page = person.send(action="more")
     assert "Several of your tasks did not pass" in page.text

@@ -327,10 +327,15 @@ class Study(Section):
     machine: Machine = setting("models that judge as assessors; `judgewell judge` asks them", Machine())
 
     @property
+    def has_known(self) -> bool:
+        """Whether known documents, or known pairs, are checked at the end of a unit."""
+        return self.known is not None and self.checks.known != "off"
+
+    @property
     def end_checks(self) -> tuple[EndCheck, ...]:
         """The checks at the end of a unit, in order."""
         checks: list[EndCheck] = []
-        if self.known is not None and self.checks.known != "off":
+        if self.has_known:
             checks += [KnownOrder(ties=self.checks.known == "ties"), KnownPairs()]
         if self.checks.least_seconds > 0:
             checks.append(LeastTime(self.checks.least_seconds))

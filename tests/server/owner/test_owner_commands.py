@@ -91,7 +91,7 @@ def test_actions_and_the_log_of_them(study, tmp_path):
     assert "write judgewell account STUDY add …: the study comes first" in swapped.output
     with pytest.raises(InputError, match="the Assessors page shows the pseudonyms"):
         said("forget", study, "Ada")
-    assert said("forget", study, "--older-than", "30") == "Personal data of 0 assessors deleted\n"
+    assert said("forget", study, "--older-than", "30") == "Personal data of no assessors deleted\n"
 
 
 def test_a_unit_is_released_by_the_name_an_owner_knows(tmp_path):
@@ -114,7 +114,11 @@ def test_a_unit_is_released_by_the_name_an_owner_knows(tmp_path):
     store.write(lambda c: people.new_assessor(c, "invite", 0.0, "Ada")).result()
     with pytest.raises(InputError, match="several assessors"):
         said("forget", path, "Ada")
-    assert said("forget", path, "5f") == "The personal data of one assessor is deleted.\n"
+    assert said("forget", path, "5f") == (
+        "The personal data of one assessor is deleted. Kept under a new pseudonym: no answers. Exports and backups made "
+        "before still hold the old pseudonym. If you invite this person again, they join as a new assessor and may get "
+        "documents that they have judged before.\n"
+    )
     store.close()
 
 

@@ -28,7 +28,7 @@ from judgewell.server.process import Server, done
 from judgewell.server.queries import progress
 from judgewell.server.queries.history import AssessorRow, assessor_rows, trail
 from judgewell.server.queries.machines import MachineRow, machine_rows
-from judgewell.server.queries.money import money_details, shares
+from judgewell.server.queries.money import money_details, paid_units, shares
 from judgewell.server.queries.progress import TopicRow
 from judgewell.server.queries.status import check_results, topic_progress
 from judgewell.server.session.served import Served
@@ -186,7 +186,9 @@ def _assessor(look: Look) -> Values:
     person = next((one for one in people if one.assessor == history.who.pseudonym), None)
     titles = progress.topic_titles(look.connection)
     machine = _machines(look).get(history.who.number)
-    return {"trail": history, "person": person, "pay": look.served.study.pay, "titles": titles, "machine": machine}
+    study = look.served.study
+    shown = {"trail": history, "person": person, "titles": titles, "machine": machine}
+    return {**shown, "pay": study.pay, "is_paid": study.platform.pays(history.who.origin)}
 
 
 def _invitations(look: Look) -> Values:
@@ -197,7 +199,7 @@ def _invitations(look: Look) -> Values:
     table = listing(
         look.request, rows, INVITED, lambda pair: f"{pair[0].label} {pair[0].pseudonym}", sort="number", down=True
     )
-    return {"table": table, "platform": platform, "join": f"{base}/join", "most": MOST}
+    return {"table": table, "platform": platform, "join": join_address(base, platform), "most": MOST}
 
 
 def _documents(look: Look) -> Values:
@@ -235,10 +237,13 @@ def _money(look: Look) -> Values:
     titles = progress.topic_titles(look.connection)
     charts = drawn.money_charts(details)
     left = [max(one.needed - one.completed, 0) for one in glance.topics]
-    so_far = shares(glance.money.so_far, [one.completed + one.excluded for one in glance.topics])
-    by_topic = list(zip(glance.topics, so_far, shares(pay.with_fee(sum(left) * pay.amount), left), strict=True))
+    paid = paid_units(look.connection, look.now)
+    units = [paid.get(one.topic, 0) for one in glance.topics]
+    so_far = shares(glance.money.so_far, units)
+    to_come = shares(pay.with_fee(sum(left) * pay.amount), left)
+    by_topic = list(zip(glance.topics, units, so_far, to_come, strict=True))
     shown = {"m": glance.money, "details": details, "charts": charts, "pay": pay, "titles": titles}
-    return {**shown, "by_topic": by_topic}
+    return {**shown, "by_topic": by_topic, "pays_invited": look.served.study.platform.pays("invite")}
 
 
 def _log(look: Look) -> Values:

@@ -16,6 +16,7 @@ from judgewell.server.owner.action_routes import telling
 from judgewell.server.process import Server
 from judgewell.server.queries.export import defused
 from judgewell.server.session.answers import first
+from judgewell.study.platform import Platform
 from judgewell.text import counted
 
 PAGE = "/owner/invitations"
@@ -59,6 +60,16 @@ def router(server: Server) -> APIRouter:
 def base_address(request: Request) -> str:
     """The server's address as the owner's browser knows it."""
     return f"{request.url.scheme}://{request.url.netloc}"
+
+
+def join_address(base: str, platform: Platform) -> str:
+    """The address for the platform, with the parameters that carry its ids; Prolific's names for them, or capitals."""
+    prolific = {name: f"{{{{%{name}%}}}}" for name in ("PROLIFIC_PID", "STUDY_ID", "SESSION_ID")}
+    own = {"assessor": "PROLIFIC_PID", "study": "STUDY_ID", "session": "SESSION_ID"}
+    if platform.kind != "prolific":
+        prolific, own = {}, {"assessor": "PERSON", "study": "STUDY", "session": "SUBMISSION"}
+    ids = [f"{getattr(platform, name)}={prolific.get(word, word)}" for name, word in own.items()]
+    return f"{base}/join?{'&'.join(ids)}"
 
 
 def wanted(names: str, count: str) -> tuple[list[str], int]:

@@ -11,7 +11,7 @@ from judgewell.errors import InputError, note
 from judgewell.reports.sources import CollectedStudy, GoalEnd
 from judgewell.server.queries.endings import COMPLETED, UnitEnding
 from judgewell.server.queries.goal import goal_inclusion
-from judgewell.server.queries.money import worked
+from judgewell.server.queries.money import used
 from judgewell.server.queries.standing_answers import counting, judgments_frame, pairs_frame
 from judgewell.server.queries.status import Status, status
 from judgewell.server.session.served import study_row
@@ -29,7 +29,8 @@ def collected_study(store: Store, now: float) -> CollectedStudy:
         judgments, pairs = (counting(frame(connection, now)) for frame in (judgments_frame, pairs_frame))
         if judgments.is_empty() and pairs.is_empty():
             raise InputError(f"no unit of the study {row.name} is completed yet", cure="wait until one is")
-        progress = status(connection, now)
+        progress, settings = status(connection, now), Study.model_validate(row.frozen["settings"])
+        cost = used(connection, settings.pay)
         for one in progress.endings:
             if one.ending != COMPLETED and one.answers:
                 note(f"{counted(one.answers, 'answer')} of {counted(one.units, 'unit')} are not used: {one.ending}")
@@ -38,16 +39,19 @@ def collected_study(store: Store, now: float) -> CollectedStudy:
             hash=row.hash,
             judgments=None if judgments.is_empty() else judgments,
             pairs=None if pairs.is_empty() else pairs,
-            settings=pl.DataFrame(list(_settings(Study.model_validate(row.frozen["settings"]))), _WORDS, orient="row"),
+            settings=pl.DataFrame(list(_settings(settings)), _WORDS, orient="row"),
             endings=_endings(progress.endings),
             checks=_checks(connection),
             topics=_topics(connection, progress),
             machines=_machines(progress),
             needed=progress.needed,
             completed=progress.completed,
-            spent=progress.paid + progress.fee,
+            spent=cost.spent,
             currency=progress.currency,
-            hours=sum(seconds for _, seconds in worked(connection)) / 3600,
+            hours=cost.hours,
+            excluded_units=cost.excluded_units,
+            excluded_hours=cost.excluded_hours,
+            excluded_spent=cost.excluded_spent,
             goal=_goal(connection, progress, judgments),
         )
 
