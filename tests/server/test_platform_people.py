@@ -15,6 +15,7 @@ from judgewell.commands.invite import invite
 from judgewell.errors import InputError
 from judgewell.server.app import make_app
 from judgewell.server.judging import invitations as people
+from judgewell.server.owner.action_routes import outcome
 from judgewell.server.owner.actions import ACTIONS, perform, read_fields
 from judgewell.server.owner.exclusions import exclude
 from judgewell.server.platforms.bonus import take_bonuses
@@ -236,3 +237,17 @@ def test_a_link_without_an_id_says_what_it_lacks(begin):
     response = client.get("/join")
     assert response.status_code == 404
     assert "lacks PROLIFIC_PID" in response.text
+
+
+def test_forgetting_says_what_is_kept_and_still_due(begin):
+    study = begin(topics=3, redundancy=4, more=PANEL)
+    judged(study, "P1", 2)
+    action = ACTIONS["forget"]
+    result = perform(study.store, study.served, action, read_fields(action, {"assessor": "P1"}))
+    sentence = outcome(action, result)
+    assert "Kept under a new pseudonym: 8 answers." in sentence
+    assert "A bonus of 1.25 USD was due. Pay it by hand" in sentence
+    assert "If the platform sends this person again, they join as a new assessor" in sentence
+    again = judged(study, "P1", 0)
+    assert len(study.rows(sa.select(assessors.c.number))) == 2
+    assert again == study.rows(sa.select(identities.c.assessor))[0].assessor

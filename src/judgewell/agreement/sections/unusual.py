@@ -50,10 +50,10 @@ def unusual_assessors(evidence: Evidence, get: Get) -> pl.DataFrame:
     judgments = pairs = None
     if evidence.judgments is not None:
         known = pl.col("known").is_not_null() if "known" in evidence.checked.columns else pl.lit(False)
-        table = evidence.checked.with_columns(comparable=evidence.footed["value"], first="seconds").filter(~known)
+        table = evidence.checked.with_columns(comparable=evidence.footed["value"], compared=~known)
         judgments = table.filter(pl.col("assessor").is_not_null())
     if evidence.pairs is not None and "preferred" in evidence.pairs.columns:
-        pairs = evidence.pairs.with_columns(first="seconds").drop_nulls(["assessor", "preferred"])
+        pairs = evidence.pairs.drop_nulls(["assessor", "preferred"])
     if judgments is None and pairs is None:
         raise DataError("needs judgments, or pairs with a preference")
     people, _ = unusual.people(judgments, pairs)

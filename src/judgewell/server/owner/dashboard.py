@@ -20,12 +20,13 @@ from judgewell.server.judging.invitations import is_rehearsal, open_links
 from judgewell.server.owner import figures as drawn
 from judgewell.server.owner.access import audit_entries, require
 from judgewell.server.owner.action_routes import show
-from judgewell.server.owner.invite_routes import MOST, base_address
+from judgewell.server.owner.invite_routes import MOST, base_address, join_address
 from judgewell.server.owner.live_analysis import Document, Insight
 from judgewell.server.owner.live_cache import Computed
 from judgewell.server.owner.pages import Column, listing, whole_number
 from judgewell.server.process import Server, done
 from judgewell.server.queries import progress
+from judgewell.server.queries.endings import failed_units
 from judgewell.server.queries.history import AssessorRow, assessor_rows, trail
 from judgewell.server.queries.machines import MachineRow, machine_rows
 from judgewell.server.queries.money import money_details, paid_units, shares
@@ -56,7 +57,7 @@ UNITS = (
 )
 ASSESSORS = (
     Column("assessor", "assessor", lambda pair: pair[0].pseudonym),
-    Column("signs", "evidence", lambda pair: len(pair[1].evidence) if pair[1] else 0, True),
+    Column("signs", "evidence", lambda pair: _signs(*pair), True),
     Column("done", "completed", lambda pair: pair[0].done, True),
     Column("failed", "failed", lambda pair: pair[0].failed, True),
     Column("abandoned", "abandoned", lambda pair: pair[0].abandoned, True),
@@ -170,7 +171,13 @@ def _assessors(look: Look) -> Values:
     known = {person.assessor: person for person in look.latest.assessors} if look.latest else {}
     pairs = [(row, known.get(row.pseudonym)) for row in assessor_rows(look.connection, look.now)]
     shown = listing(look.request, pairs, ASSESSORS, _assessor_words, sort="signs", down=True)
-    return {"table": shown, "pay": look.served.study.pay, "machines": _machines(look)}
+    failed = failed_units(look.connection)
+    return {"table": shown, "pay": look.served.study.pay, "machines": _machines(look), "failed": failed}
+
+
+def _signs(row: AssessorRow, person: Person | None) -> int:
+    """How many pieces of evidence there are; failed units are one."""
+    return (len(person.evidence) if person else 0) + (row.failed > 0)
 
 
 def _machines(look: Look) -> dict[int, MachineRow]:
@@ -187,7 +194,8 @@ def _assessor(look: Look) -> Values:
     titles = progress.topic_titles(look.connection)
     machine = _machines(look).get(history.who.number)
     study = look.served.study
-    shown = {"trail": history, "person": person, "titles": titles, "machine": machine}
+    failed = failed_units(look.connection).get(history.who.number, [])
+    shown = {"trail": history, "person": person, "titles": titles, "machine": machine, "failed": failed}
     return {**shown, "pay": study.pay, "is_paid": study.platform.pays(history.who.origin)}
 
 

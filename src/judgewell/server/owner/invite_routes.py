@@ -22,6 +22,8 @@ from judgewell.text import counted
 PAGE = "/owner/invitations"
 MOST = 1000  # links at once
 LONGEST = 200  # letters of a name
+PROLIFIC_IDS = {"assessor": "{{%PROLIFIC_PID%}}", "study": "{{%STUDY_ID%}}", "session": "{{%SESSION_ID%}}"}
+PANEL_IDS = {"assessor": "PERSON", "study": "STUDY", "session": "SUBMISSION"}  # each panel has words of its own
 
 
 def router(server: Server) -> APIRouter:
@@ -63,13 +65,9 @@ def base_address(request: Request) -> str:
 
 
 def join_address(base: str, platform: Platform) -> str:
-    """The address for the platform, with the parameters that carry its ids; Prolific's names for them, or capitals."""
-    prolific = {name: f"{{{{%{name}%}}}}" for name in ("PROLIFIC_PID", "STUDY_ID", "SESSION_ID")}
-    own = {"assessor": "PROLIFIC_PID", "study": "STUDY_ID", "session": "SESSION_ID"}
-    if platform.kind != "prolific":
-        prolific, own = {}, {"assessor": "PERSON", "study": "STUDY", "session": "SUBMISSION"}
-    ids = [f"{getattr(platform, name)}={prolific.get(word, word)}" for name, word in own.items()]
-    return f"{base}/join?{'&'.join(ids)}"
+    """The address for the platform, with the parameters that carry its ids."""
+    ids = PROLIFIC_IDS if platform.kind == "prolific" else PANEL_IDS
+    return f"{base}/join?{'&'.join(f'{getattr(platform, name)}={value}' for name, value in ids.items())}"
 
 
 def wanted(names: str, count: str) -> tuple[list[str], int]:

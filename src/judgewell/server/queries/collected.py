@@ -143,7 +143,7 @@ def _settings(chosen: Study) -> Iterator[tuple[str, str]]:
         grades = ", ".join(f"{grade.name} = {grade.value:g}" for grade in scale.choices)
         yield "scale", f"{name}: {grades}" if grades else name
     if chosen.units:
-        yield "design", f"units of {chosen.units.documents} documents, in {chosen.units.order} order"
+        yield "design", f"units of {counted(chosen.units.documents, 'document')}, in {chosen.units.order} order"
         yield "judgments of a document", f"{chosen.units.redundancy} at least"
     if chosen.templates:
         yield "design", f"orders of grades {', '.join(chosen.templates.orders)}"
@@ -151,12 +151,12 @@ def _settings(chosen: Study) -> Iterator[tuple[str, str]]:
     if chosen.groups:
         groups = chosen.groups
         yield "asked about a pair", ", ".join(groups.questions)
-        yield "design", f"groups of {groups.documents} documents, each in {groups.partners} pairs"
+        yield "design", f"groups of {groups.documents} documents, each in {counted(groups.partners, 'pair')}"
         yield "assessors of a group", str(groups.assessors)
     if chosen.double:
         yield "second judgments", f"of {chosen.double.share:.0%} of the documents"
     yield "checks", ", ".join(_asked_checks(chosen)) or "none"
-    yield "an assessor may do", f"{chosen.work.most_units} units, {chosen.work.units_per_topic} of one topic"
+    yield "an assessor may do", f"{counted(chosen.work.most_units, 'unit')}, {chosen.work.units_per_topic} of one topic"
     if chosen.pay.amount:
         yield "pay of a unit", f"{chosen.pay.amount:,.2f} {chosen.pay.currency}"
     yield (
@@ -169,16 +169,17 @@ def _settings(chosen: Study) -> Iterator[tuple[str, str]]:
 def _asked_checks(chosen: Study) -> Iterator[str]:
     checks = chosen.checks
     if chosen.known and checks.known != "off":
-        yield "known documents in order" + (" (ties pass)" if checks.known == "ties" else "")
+        yield check_words("known_pairs" if chosen.groups else "known") + (" (ties pass)" if checks.known == "ties" else "")
     if checks.practice:
-        yield "practice with lines"
+        yield check_words("practice")
     if checks.question:
-        yield f"questions about {len({one.topic for one in checks.question})} topics"
+        asked = counted(len({one.topic for one in checks.question}), "topic")
+        yield f"{check_words('comprehension')} (of {asked})"
     if checks.quiz:
-        yield "quiz pairs"
+        yield check_words("quiz")
     if checks.least_seconds:
-        yield f"at least {checks.least_seconds:g} s for each document"
+        yield f"{check_words('time')} ({checks.least_seconds:g} s a document)"
     if checks.comment:
-        yield f"comments of at least {checks.comment} letters"
+        yield f"comments of at least {counted(checks.comment, 'letter')}"
     if checks.review:
-        yield "blind review of comments"
+        yield check_words("review")
