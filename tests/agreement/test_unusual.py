@@ -58,11 +58,13 @@ def test_who_writes_one_comment_again_and_again_is_named() -> None:
 
 
 def test_comments_and_times_on_known_documents_count() -> None:
-    """Four documents and two known ones: six equal comments and six short times, of which two are on known documents."""
+    """Six equal comments and six short times, of which two are on known documents."""
     own = pl.when(pl.col("assessor") == "d").then(pl.lit("nice")).otherwise(pl.col("doc") + pl.col("assessor"))
     known = pl.col("doc").replace_strict({"d0": "N", "d15": "H"}, default=None)
     table = judged(None).filter(pl.col("doc").is_in(["d0", "d3", "d6", "d9", "d12", "d15"]))
-    table = table.with_columns(comment=own, known=known, seconds=pl.when(pl.col("assessor") == "e").then(1.0).otherwise(20))
+    table = table.with_columns(
+        comment=own, known=known, seconds=pl.when(pl.col("assessor") == "e").then(1.0).otherwise(20)
+    )
     found = agree(table, section=["unusual assessors"], kind="ordinal")["unusual_assessors"]
     assert found.filter(assessor="d")["why"].to_list() == ["one comment"]
     assert found.filter(assessor="e")["reason"].to_list() == [

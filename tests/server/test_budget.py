@@ -179,7 +179,9 @@ def test_the_sums_shown_are_the_sums_of_what_is_shown(begin):
     assert details.spending[-1].amount == spent.so_far
 
 
-@pytest.mark.parametrize(("total", "parts"), [(0.93, [1, 1, 0]), (10.0, [1, 1, 1]), (0.05, [3] * 7), (0.0, [0, 0]), (1.0, [])])
+@pytest.mark.parametrize(
+    ("total", "parts"), [(0.93, [1, 1, 0]), (10.0, [1, 1, 1]), (0.05, [3] * 7), (0.0, [0, 0]), (1.0, [])]
+)
 def test_shares_of_a_sum_add_up_to_it(total, parts):
     parted = shares(total, parts)
     assert len(parted) == len(parts)

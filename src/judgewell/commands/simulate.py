@@ -75,7 +75,10 @@ def simulate(
     if missing and simulation.stopped and simulation.stopped not in simulation.goal:
         print(f"note: {simulation.stopped}", file=sys.stderr)
     elif missing and not simulation.stopped:
-        print(f"note: {counted(missing, 'unit')} {agrees(missing, 'is', 'are')} not judged yet; give more --assessors", file=sys.stderr)
+        print(
+            f"note: {counted(missing, 'unit')} {agrees(missing, 'is', 'are')} not judged yet; give more --assessors",
+            file=sys.stderr,
+        )
 
 
 def studies_text(studies: pl.DataFrame) -> str:

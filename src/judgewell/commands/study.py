@@ -221,8 +221,12 @@ def _sizes(table: pl.DataFrame, pay: Pay) -> str:
     return (
         f"{title}\n{text_table([name.replace('_', ' ') for name in names], rows, 0)}\n"
         f"Time: {pay.seconds:g} seconds a judgment and {pay.overhead:g} a unit, as [pay] says"
-        + (f"; pay: at the hourly rate of this study's units, in {pay.currency}; total: with the fee.\n" if pay.amount else ".\n") +
-        "Reliability: the squared correlation of gains with the documents' true relevance, expected by simulation."
+        + (
+            f"; pay: at the hourly rate of this study's units, in {pay.currency}; total: with the fee.\n"
+            if pay.amount
+            else ".\n"
+        )
+        + "Reliability: the squared correlation of gains with the documents' true relevance, expected by simulation."
     )
 
 

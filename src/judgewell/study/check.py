@@ -184,8 +184,8 @@ def _unreachable(study: Study, design: Design, source: Source) -> list[Problem]:
         problems.append(
             source.problem(
                 ("work", "assessors"),
-                f"{counted(people, 'assessor')} can do {counted(can, 'unit')} of topic {work.topic}, which needs {work.completions}; "
-                "nobody judges a document twice",
+                f"{counted(people, 'assessor')} can do {counted(can, 'unit')} of topic {work.topic}, which needs "
+                f"{work.completions}; nobody judges a document twice",
                 f"{', '.join(cures[:-1])} or {cures[-1]}",
             )
         )

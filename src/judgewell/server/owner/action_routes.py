@@ -94,7 +94,9 @@ def _forgotten(result: Result) -> str:
     parts = [f"The personal data of one assessor is deleted. Kept under a new pseudonym: {kept}."]
     parts.append("Exports and backups made before still hold the old pseudonym.")
     if "bonus" in result:
-        parts.append(f"A bonus of {result['bonus']} was due. Pay it by hand: judgewell bonus needs the id, which is deleted.")
+        parts.append(
+            f"A bonus of {result['bonus']} was due. Pay it by hand: judgewell bonus needs the id, which is deleted."
+        )
     way = "If you invite this person again" if result["invited"] else "If the platform sends this person again"
     parts.append(f"{way}, they join as a new assessor and may get documents that they have judged before.")
     return " ".join(parts)

@@ -40,10 +40,8 @@ def money_charts(details: MoneyDetails) -> list[Chart]:
     if details.hourly.median is not None:
         hourly = details.hourly
         labels = [f"{bar.low:g}–{bar.high:.4g}" for bar in hourly.bars]
-        caption = (
-            f"Pay for an hour of {counted(hourly.assessors, 'assessor')}: {hourly.median:,.2f} {money.currency} in the median, "
-        )
-        caption += f"from {hourly.lowest:,.2f} to {hourly.highest:,.2f}."
+        caption = f"Pay for an hour of {counted(hourly.assessors, 'assessor')}: {hourly.median:,.2f} {money.currency} "
+        caption += f"in the median, from {hourly.lowest:,.2f} to {hourly.highest:,.2f}."
         counts = [("good", "assessors", [float(bar.assessors) for bar in hourly.bars])]
         title = f"Assessors by pay per hour, in {money.currency}"
         charts.append(bars("hourly", title, caption, labels, counts, f"{money.currency} an hour"))

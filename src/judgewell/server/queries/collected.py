@@ -169,7 +169,9 @@ def _settings(chosen: Study) -> Iterator[tuple[str, str]]:
 def _asked_checks(chosen: Study) -> Iterator[str]:
     checks = chosen.checks
     if chosen.known and checks.known != "off":
-        yield check_words("known_pairs" if chosen.groups else "known") + (" (ties pass)" if checks.known == "ties" else "")
+        yield check_words("known_pairs" if chosen.groups else "known") + (
+            " (ties pass)" if checks.known == "ties" else ""
+        )
     if checks.practice:
         yield check_words("practice")
     if checks.question:

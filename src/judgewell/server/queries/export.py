@@ -58,9 +58,10 @@ def export(store: Store, folder: str | Path, *, everything: bool = False, now: f
     replies            every reply of a machine: outcome, token probabilities, model, prompt, tokens, cost
     log.jsonl          every answer with all its revisions, every verdict and event, in order of time
 
-    Times (begun, seen, finished, at) are ISO 8601 in UTC in all of them. With `everything`, excluded work stays among judgments
-    and pairs, which then have a column `excluded`. In CSV a free text that a spreadsheet would take for a formula begins with an apostrophe, and so does an id that would call
-    something; the other files hold every text as it was written.
+    Times (begun, seen, finished, at) are ISO 8601 in UTC in all of them. With `everything`, excluded work stays among
+    judgments and pairs, which then have a column `excluded`. In CSV a free text that a spreadsheet would take for a
+    formula begins with an apostrophe, and so does an id that would call something; the other files hold every text as
+    it was written.
     """
     folder = Path(folder)
     folder.mkdir(parents=True, exist_ok=True)

@@ -67,9 +67,7 @@ def limits_of(connection: sa.Connection, served: Served, assessor: int) -> Limit
         return Limits(assessor, ALL, bool(row.excluded), bool(row.paused), bool(row.stopped), True, False)
     used_up = row.completed + row.failed_quality >= work.most_units or bool(row.excluded)
     used_up = used_up or _too_many(served, row.failed_quality)
-    return Limits(
-        assessor, work.units_per_topic, used_up, bool(row.paused), bool(row.stopped), False, bool(row.paid)
-    )
+    return Limits(assessor, work.units_per_topic, used_up, bool(row.paused), bool(row.stopped), False, bool(row.paid))
 
 
 _HAD = reservations.alias("had")
