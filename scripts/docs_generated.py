@@ -16,7 +16,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from contextlib import closing
 from dataclasses import MISSING, fields
 from pathlib import Path
-from typing import Any, get_args
+from typing import Any, Literal, get_args, get_origin
 
 import click
 from docs_blocks import ROOT, evaluated
@@ -344,7 +344,8 @@ def section_text(name: str, model: type[BaseModel]) -> Iterator[str]:
     for key, setting in model.model_fields.items():
         nested = list(models_in(setting.annotation))
         inner += [(f"{name}.{key}", one) for one in nested]
-        rows.append((f"`{key}`", "see below" if nested else default_of(setting), setting.description or ""))
+        about = "; ".join(filter(None, (setting.description, allowed_in(setting.annotation))))
+        rows.append((f"`{key}`", "see below" if nested else default_of(setting), about))
     if rows:
         yield table(("setting", "default", "what it is for"), rows)
     for path, one in inner:
@@ -358,6 +359,15 @@ def default_of(setting: FieldInfo) -> str:
         return "required"
     value = setting.get_default()
     return "none" if value is None else f"`{json.dumps(value, ensure_ascii=False)}`"
+
+
+def allowed_in(annotation: Any) -> str:
+    """The values that a choice allows, as they are written in the file; nothing where it is no choice."""
+    if get_origin(annotation) is Literal:
+        values = [f"`{json.dumps(value)}`" for value in get_args(annotation)]
+        return f"one of {', '.join(values)}" if len(values) > 1 else ""
+    inner = next(filter(None, map(allowed_in, get_args(annotation))), "")
+    return inner.replace("one of", "any of", 1) if get_origin(annotation) is list else inner
 
 
 def models_in(annotation: Any) -> Iterator[type[BaseModel]]:

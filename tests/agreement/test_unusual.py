@@ -96,6 +96,21 @@ def test_the_sentence_counts_reasons_and_names_the_weightiest_first() -> None:
     )
 
 
+def test_comments_and_times_on_known_documents_count() -> None:
+    """Six equal comments and six short times, of which two are on known documents."""
+    own = pl.when(pl.col("assessor") == "d").then(pl.lit("nice")).otherwise(pl.col("doc") + pl.col("assessor"))
+    known = pl.col("doc").replace_strict({"d0": "N", "d15": "H"}, default=None)
+    table = judged(None).filter(pl.col("doc").is_in(["d0", "d3", "d6", "d9", "d12", "d15"]))
+    table = table.with_columns(
+        comment=own, known=known, seconds=pl.when(pl.col("assessor") == "e").then(1.0).otherwise(20)
+    )
+    found = agree(table, section=["unusual assessors"], kind="ordinal")["unusual_assessors"]
+    assert found.filter(assessor="d")["why"].to_list() == ["one comment"]
+    assert found.filter(assessor="e")["reason"].to_list() == [
+        "median of 1.0 s per answer, with the time for revisions (usually 20.0 s)"
+    ]
+
+
 def test_few_assessors_are_not_compared() -> None:
     few = judged(None).filter(pl.col("assessor").is_in(["a", "b", "c"]))
     agreement = agree(few, section=["unusual assessors"], kind="ordinal")

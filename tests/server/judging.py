@@ -82,8 +82,10 @@ class Study:
         prepare(store, path, self.clock)
         self.served: Served = store.read(lambda connection: load_served(connection, self.clock)).result()
 
-    def person(self) -> Person:
-        number = self.store.write(lambda c: people.new_assessor(c, "invite", self.clock())).result()
+    def person(self, origin: str | None = None) -> Person:
+        """Somebody new: from the study's platform, or of another origin."""
+        origin = origin or self.served.study.platform.kind
+        number = self.store.write(lambda c: people.new_assessor(c, origin, self.clock())).result()
         return Person(self, number)
 
     def rows(self, query: sa.Select) -> list[sa.Row]:

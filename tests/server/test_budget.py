@@ -5,9 +5,13 @@ import threading
 
 import pytest
 import sqlalchemy as sa
-from judging import check_whole
+from judging import check_whole, good_answer
 
+from judgewell.reports.cost import cost_part
+from judgewell.reports.sources import Sources
+from judgewell.server.owner.exclusions import exclude
 from judgewell.server.owner.pages import place_words
+from judgewell.server.queries.collected import collected_study
 from judgewell.server.queries.history import assessor_rows
 from judgewell.server.queries.money import money, money_details, shares
 from judgewell.server.queries.status import status, status_text
@@ -150,7 +154,7 @@ def test_somebody_who_fails_again_and_again_is_thanked_and_stopped(begin):
         assert bool(page.more) == (failed < 3)
         if failed < 3:
             assert "did not pass the quality checks" in page.text
-            assert page.more == "Continue with another task"
+            assert page.more == "Continue with another task for 1.00 USD"
             assert owners_words(study) == "failed a check in the last unit"
             page = person.send(action="more")
     assert "Several of your tasks did not pass" in page.text
@@ -188,3 +192,23 @@ def test_shares_of_a_sum_add_up_to_it(total, parts):
     if sum(parts):
         assert round(sum(parted), 6) == total
         assert all(abs(one - total * part / sum(parts)) <= 0.01 for one, part in zip(parted, parts, strict=True))
+
+
+def test_the_reports_cost_is_of_its_own_judgments_and_names_the_rest(begin):
+    """Three units of 1.25, one of them excluded: the report has eight judgments."""
+    study = begin(topics=3, more=PAY)
+    people = [study.person() for _ in range(3)]
+    for person in people:
+        page = person.page
+        while page.kind != "done":
+            study.clock.move(30)
+            page = person.send(**good_answer(page))
+    study.store.write(lambda c: exclude(c, study.clock(), people[0].number, None, "copied", "owner")).result()
+    report = collected_study(study.store, study.clock())
+    assert (report.judgments.height, report.spent, report.excluded_units, report.excluded_spent) == (8, 2.5, 1, 1.25)
+    (finding,) = cost_part(Sources(judgments=report.judgments, study=report)).findings
+    minutes = round(60 * report.excluded_hours)
+    assert finding.text.startswith("The data of this report took 8 judgments, ")
+    assert finding.text.endswith(
+        f"and 2.50 EUR with fees. 1 excluded unit took another {minutes} minutes of work and 1.25 EUR."
+    )

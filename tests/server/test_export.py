@@ -48,7 +48,7 @@ def test_the_export_holds_everything_and_marks_what_is_not_finished(gathered, tm
     paths = {path.name for path in export(gathered.store, tmp_path / "out")}
     assert paths == {
         *("judgments.csv", "judgments.parquet", "excluded.csv", "units.csv", "verdicts.csv", "questionnaire.csv"),
-        *("log.jsonl", "left_out.csv"),
+        "log.jsonl",
     }
     judged = read_judgments(tmp_path / "out/judgments.csv")
     assert judged.columns == [*JUDGMENTS.names, "assessor_kind", "known"]
@@ -57,7 +57,6 @@ def test_the_export_holds_everything_and_marks_what_is_not_finished(gathered, tm
     assert "first thought" not in judged["comment"].to_list()
     assert pl.read_parquet(tmp_path / "out/judgments.parquet").equals(judged)
     others = pl.read_csv(tmp_path / "out/excluded.csv")
-    assert (tmp_path / "out/left_out.csv").read_text() == (tmp_path / "out/excluded.csv").read_text()
     assert dict(others.group_by("ending").len().iter_rows()) == {"failed": 4, "abandoned": 1, "in progress": 1}
     endings = pl.read_csv(tmp_path / "out/units.csv")["ending"].to_list()
     assert endings == ["completed", "failed", "abandoned", "in progress"]
@@ -69,7 +68,7 @@ def test_the_export_holds_everything_and_marks_what_is_not_finished(gathered, tm
     assert checks["at"].to_list() == [line["at"] for line in log if line["kind"] == "verdict"]
     record = json.loads((tmp_path / "out/judgments.csv.meta.json").read_text())
     assert any("'failed'" in note for note in record["notes"])
-    assert any("former names of excluded.csv" in note for note in record["notes"])
+    assert units["failed_check"].to_list() == [None, "known", None, None]
 
 
 def test_the_log_holds_every_revision_verdict_and_event_in_order_of_time(gathered, tmp_path):
@@ -141,7 +140,7 @@ def test_the_status_counts_topics_checks_and_money(gathered):
     assert (found.paid, found.fee) == (2.0, 0.5)
     assert {(one.name, one.passed, one.failed) for one in found.checks} == {("known", 1, 1)}
     text = status_text(found)
-    assert "check known: 1 passed, 1 failed" in text
+    assert "check known documents in order: 1 passed, 1 failed" in text
     assert "cost so far: 2.00 USD and 0.50 in fees" in text
     assert "completed: 1 unit by 1 assessor, 4 standing answers" in text
     assert text.splitlines()[-1] == f"pay for an hour of work: {found.hourly.median:,.2f} USD"

@@ -110,6 +110,7 @@ def test_practice_asks_again_and_then_ends_for_good(begin):
             assert person.send(value="-1").problem
             page = person.send(value=str(300 - page.length))
         assert page.notice
+        assert ("This is your last try." in page.notice) == (page.kind == "practice")
     assert sorted(widths[:3]) == sorted(widths[3:]) == [40, 120, 260]
     assert isinstance(page, Stopped)
     assert page.ending.code == "FC1"
@@ -195,6 +196,64 @@ def test_a_failed_check_at_the_end_asks_to_revise_and_does_not_say_which(begin):
     given = study.rows(sa.select(answers))
     assert sorted(row.revision for row in given) == [1, 1, 1, 1, 2, 2, 2, 2]
     assert [row.revision for row in given if row.current] == [2, 2, 2, 2]
+
+
+def test_a_second_look_shows_the_answers_and_the_tries_left(begin):
+    study = begin(known=True, topics=1, more=CODES)
+    person = study.person()
+    page = person.until("document")
+    given = []
+    while page.kind == "document":  # the known H, document 0, is below the known N
+        given.append((page.document.text, "1/100" if "about 0" in page.document.text else "3/2"))
+        page = person.send(value=given[-1][1])
+    assert page.kind == "revise"
+    assert [(one.title, one.answer) for one in page.answers] == given
+    assert [one.position for one in page.answers] == [1, 2, 3, 4]
+    assert "counts only if your answers then pass" in page.text
+    assert "You have 2 tries left." in page.text
+    page = person.send(place="3")
+    assert (page.kind, page.progress.position, page.typed["value"]) == ("document", 3, (given[2][1],))
+    while page.kind == "document":
+        page = person.send(value="5")
+    assert "This is your last try." in page.text
+    assert person.send(place="9").progress.position == 1
+
+
+@pytest.mark.parametrize(
+    ("kind", "given", "words"),
+    [
+        ("ordinal", {"value": "N"}, "not relevant"),
+        ("pairs", {"preferred": "left", "absolute": "both", "left_score": "2", "right_score": "1"},
+         "The left one; Both; 2; 1"),
+    ],
+)  # fmt: skip
+def test_a_second_look_words_answers_as_the_page_does(begin, kind, given, words):
+    study = begin(kind=kind, topics=1, more="[checks]\nleast_seconds = 1000\n")
+    person = study.person()
+    page = person.until("pair" if kind == "pairs" else "document")
+    while page.kind != "revise":
+        page = person.send(**given)
+    assert {one.answer for one in page.answers} == {words}
+    assert "counts only" not in page.text  # too little time alone fails no unit
+
+
+def test_the_consent_text_promises_what_is_kept(begin):
+    text = begin().person().page.text
+    assert "delete what identifies you; your answers stay" in " ".join(text.split())
+    assert "your name or participant number" in " ".join(text.split())
+
+
+@pytest.mark.parametrize("kind", ["magnitude", "pairs"])
+def test_known_documents_are_no_trick_only_where_there_are_none(begin, kind):
+    page = begin(kind=kind, topics=1).person().until("instructions")
+    assert "There is no trick" in page.text
+
+
+def test_instructions_do_not_promise_that_no_document_need_be_useful(begin):
+    page = begin(known=True, topics=1).person().until("instructions")
+    assert "no trick" not in page.text
+    assert "or none" not in page.text
+    assert "{trust}" not in page.text
 
 
 def test_who_never_revises_well_ends_with_the_quality_code_and_frees_the_place(begin):

@@ -15,9 +15,13 @@ from judgewell.commands.invite import invite
 from judgewell.errors import InputError
 from judgewell.server.app import make_app
 from judgewell.server.judging import invitations as people
+from judgewell.server.owner.action_routes import outcome
+from judgewell.server.owner.actions import ACTIONS, perform, read_fields
 from judgewell.server.owner.exclusions import exclude
 from judgewell.server.platforms.bonus import take_bonuses
 from judgewell.server.platforms.endings import return_link
+from judgewell.server.queries.money import money, money_details
+from judgewell.server.session.pages import Ending
 from judgewell.server.store.schema import answers, assessors, audit, identities, reservations, units
 from judgewell.study.platform import Codes, Platform
 
@@ -136,7 +140,7 @@ def test_units_beyond_the_first_are_paid_once(begin, database, tmp_path):
     assert [row.action for row in study.rows(sa.select(audit))] == ["bonus"] * 3
 
 
-def test_what_was_left_out_is_not_paid_and_is_told(begin):
+def test_work_that_is_excluded_later_stays_paid(begin):
     study = begin(topics=3, redundancy=4, more=PANEL.replace("1.25", "1.25\nbonus = 0.333\ncovered = 0"))
     first, second = judged(study, "P1", 3), judged(study, "P2", 2)
     done = sa.select(reservations.c.number).where(reservations.c.assessor == first)
@@ -144,8 +148,10 @@ def test_what_was_left_out_is_not_paid_and_is_told(begin):
     study.store.write(lambda c: exclude(c, study.clock(), first, number, "copied", "owner")).result()
     study.store.write(lambda c: exclude(c, study.clock(), second, None, "copied", "owner")).result()
     found = take_bonuses(study.store, study.served)
-    assert found.lines == (("P1", Decimal("0.67")),)
-    assert "3 units are not paid: excluded" in found.notes
+    assert found.lines == (("P1", Decimal("1.00")), ("P2", Decimal("0.67")))
+    assert not any("excluded" in note for note in found.notes)
+    spent = study.store.read(lambda c: money(c, study.served.study.pay, 0)).result()
+    assert Decimal(f"{spent.paid:.2f}") == found.total
 
 
 def test_invited_people_have_no_bonus_file(begin):
@@ -174,3 +180,74 @@ def test_comprehension_gives_two_tries_and_ends_in_a_request_to_return(begin):
     page = person.send(choice="2")
     assert (page.kind, page.ending.code) == ("stopped", "WRONG1")
     assert "return your submission" in page.text
+
+
+PROLIFIC = """[pay]
+amount = 1.2
+currency = "GBP"
+budget = 1.2
+[platform]
+kind = "prolific"
+[platform.codes]
+completed = "DONE1"
+no_work = "NONE1"
+"""
+
+
+def test_who_is_invited_into_a_platforms_study_is_not_paid(begin):
+    """No code, no pay, no way back to a platform; and no part of the budget."""
+    study = begin(topics=3, redundancy=4, more=PROLIFIC)
+    invited, sent = study.person("invite"), study.person()
+    invited.until("done")
+    thanks = invited.page
+    assert thanks.ending == Ending()
+    assert "GBP" not in thanks.text
+    assert thanks.more == "Continue"
+    spent = study.store.read(lambda c: money(c, study.served.study.pay, 0)).result()
+    assert (spent.paid, spent.budget_state) == (0, "")
+    sent.until("done")
+    paid = sent.page
+    assert (paid.ending.code, paid.more) == ("DONE1", "")
+    assert "1.20 GBP" in paid.text
+    spent = study.store.read(lambda c: money_details(c, study.served.study.pay, spent, study.clock())).result()
+    assert [point.amount for point in spent.spending] == [1.2]
+    assert spent.hourly.assessors <= 1
+    assert invited.send(action="more").kind == "topic"  # the budget is spent, but they do not use it
+    assert study.person("invite").page.kind == "consent"
+    assert study.person().page.kind == "no_work"
+
+
+def test_who_meets_a_pause_may_return_the_submission(begin):
+    study = begin(topics=2, more=PROLIFIC)
+    perform(study.store, study.served, ACTIONS["pause"], read_fields(ACTIONS["pause"], {}))
+    sent = study.person().page
+    assert "return your submission" in sent.text
+    assert "your work so far" not in sent.text
+    assert sent.ending.code == "NONE1"
+    assert "NONE1" in sent.ending.link
+    invited = study.person("invite").page
+    assert invited.ending == Ending()
+    assert "submission" not in invited.text
+    assert "come back later" in invited.text
+
+
+def test_a_link_without_an_id_says_what_it_lacks(begin):
+    study = begin(more=PROLIFIC)
+    client = TestClient(make_app(study.store, study.clock), follow_redirects=False)
+    response = client.get("/join")
+    assert response.status_code == 404
+    assert "lacks PROLIFIC_PID" in response.text
+
+
+def test_forgetting_says_what_is_kept_and_still_due(begin):
+    study = begin(topics=3, redundancy=4, more=PANEL)
+    judged(study, "P1", 2)
+    action = ACTIONS["forget"]
+    result = perform(study.store, study.served, action, read_fields(action, {"assessor": "P1"}))
+    sentence = outcome(action, result)
+    assert "Kept under a new pseudonym: 8 answers." in sentence
+    assert "A bonus of 1.25 USD was due. Pay it by hand" in sentence
+    assert "If the platform sends this person again, they join as a new assessor" in sentence
+    again = judged(study, "P1", 0)
+    assert len(study.rows(sa.select(assessors.c.number))) == 2
+    assert again == study.rows(sa.select(identities.c.assessor))[0].assessor

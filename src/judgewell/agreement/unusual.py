@@ -59,7 +59,7 @@ class Person:
 
     assessor: str
     judgments: int
-    seconds: float | None  # median active time before any revision
+    seconds: float | None  # median active time before any revision; with revisions where only that is known
     same: float | None  # share of the commonest answer
     alike: float | None  # share of the pairs of documents, ties apart, that are ordered as the others order them
     tau: float | None  # 2 alike − 1 (Goodman and Kruskal's γ)
@@ -93,14 +93,16 @@ def people(
     """Everybody with an answer or a verdict, with the evidence, and what is usual.
 
     `judgments` has topic, doc, assessor, scale, value, comparable (values that can be compared between assessors)
-    and first (the active seconds before any revision); `pairs` has topic, left, right, assessor, preferred and first;
-    either may have comment. `verdicts` has assessor, check, passed and attempt.
-    Where failed units are among them, known documents and pairs say much about who is careless; where everybody had to
-    order those to pass, leave them out.
+    and first (the active seconds before any revision) or seconds (with revisions); `pairs` has topic, left, right,
+    assessor, preferred and first or seconds. Either may have comment, and compared: false where an answer says nothing
+    about order and variety, such as on a known document that everybody had to order to pass. `verdicts` has assessor,
+    check, passed and attempt. The time before any revision tells more: who answers too fast is asked to read again, and
+    then has taken time.
     """
     checks = _NO_CHECKS if verdicts is None else verdicts
     facts = _facts(judgments, pairs).join(_checked(checks), on="assessor", how="full", coalesce=True)
-    facts = facts.with_columns(pl.col("judgments", "known_failed", "known_of", "failed", "of").fill_null(0))
+    counts = pl.col("judgments", "answers", "known_failed", "known_of", "failed", "of")
+    facts = facts.with_columns(counts.fill_null(0))
     usual = _usual(facts)
     plain = [not _stands_out(_numbers(row), usual) for row in facts.iter_rows(named=True)]
     if 2 * sum(plain) > len(plain):  # what few do is not usual
@@ -125,8 +127,10 @@ def _facts(judgments: pl.DataFrame | None, pairs: pl.DataFrame | None) -> pl.Dat
         .group_by("assessor")
         .agg(
             judgments=pl.len().cast(pl.Int64),
-            seconds=pl.col("first").median(),
-            same=pl.col("answer").drop_nulls().unique_counts().max() / pl.len(),
+            answers=pl.col("answer").count().cast(pl.Int64),
+            seconds=pl.col("seconds").median(),
+            first=pl.col("first").all(),
+            same=pl.col("answer").drop_nulls().unique_counts().max() / pl.col("answer").count(),
             answer=pl.col("answer").drop_nulls().mode().sort().first(),
             comments=comment.len().cast(pl.Int64),
             same_comment=comment.unique_counts().max().cast(pl.Int64),
@@ -141,7 +145,13 @@ def _facts(judgments: pl.DataFrame | None, pairs: pl.DataFrame | None) -> pl.Dat
 
 def _answers(table: pl.DataFrame, answer: pl.Expr) -> pl.DataFrame:
     comment = "comment" if "comment" in table.columns else pl.lit(None, pl.String).alias("comment")
-    return table.select("assessor", "first", comment, answer.alias("answer"))
+    first = "first" in table.columns
+    time = pl.col("first" if first else "seconds").alias("seconds"), pl.lit(first).alias("first")
+    return table.select("assessor", *time, comment, pl.when(_compared(table)).then(answer).alias("answer"))
+
+
+def _compared(table: pl.DataFrame) -> pl.Expr:
+    return pl.col("compared") if "compared" in table.columns else pl.lit(True)
 
 
 _ORDER: dict[Any, Any] = {
@@ -162,7 +172,7 @@ def _order_of_documents(judgments: pl.DataFrame) -> pl.DataFrame:
     from judgewell.agreement.assessors import against_the_rest
 
     tables = []
-    for _, part in judgments.group_by("scale", maintain_order=True):
+    for _, part in judgments.filter(_compared(judgments)).group_by("scale", maintain_order=True):
         table = part.select("topic", "doc", "assessor", pl.col("comparable").alias("value"))
         try:
             with collect_notes():
@@ -184,7 +194,7 @@ def _order_of_documents(judgments: pl.DataFrame) -> pl.DataFrame:
 
 def _order_of_pairs(pairs: pl.DataFrame) -> pl.DataFrame:
     """Preferences that agree with how often the others preferred the two documents, and those that do not."""
-    chosen = pairs.filter(pl.col("preferred").is_in(["left", "right"])).with_columns(
+    chosen = pairs.filter(_compared(pairs), pl.col("preferred").is_in(["left", "right"])).with_columns(
         winner=pl.when(preferred="left").then("left").otherwise("right"),
         loser=pl.when(preferred="left").then("right").otherwise("left"),
     )
@@ -259,8 +269,8 @@ def _usual(facts: pl.DataFrame) -> Usual:
 
 
 def _usual_same(varied: pl.DataFrame) -> float | None:
-    same, judgments = varied["same"].to_numpy(), varied["judgments"].to_numpy()
-    return float((same * judgments).sum() / judgments.sum()) if varied.height else None
+    same, answers = varied["same"].to_numpy(), varied["answers"].to_numpy()
+    return float((same * answers).sum() / answers.sum()) if varied.height else None
 
 
 def _spread(around: pl.Series, least: float) -> float | None:
@@ -300,15 +310,19 @@ def _person(row: dict[str, object], usual: Usual) -> Person:
 def _fast(number: dict[str, float], usual: Usual) -> Reason | None:
     if usual.seconds is None or number["judgments"] < LEAST or not number["seconds"] < usual.seconds / FASTER:
         return None
-    sentence = f"median of {number['seconds']:.1f} s per answer (usually {usual.seconds:.1f} s)"
-    return Reason("too fast", sentence, number["seconds"], usual.seconds, int(number["judgments"]))
+    return Reason("too fast", _pace(number, usual.seconds), number["seconds"], usual.seconds, int(number["judgments"]))
+
+
+def _pace(number: dict[str, float], usual: float) -> str:
+    when = "before any revision" if number["first"] == 1 else "with the time for revisions"
+    return f"median of {number['seconds']:.1f} s per answer, {when} (usually {usual:.1f} s)"
 
 
 def _constant(row: dict[str, object], number: dict[str, float], usual: Usual) -> Reason | None:
-    if usual.same is None or number["judgments"] < LEAST or not number["same"] >= SAME:
+    if usual.same is None or not (number["answers"] >= LEAST and number["same"] >= SAME):
         return None
     answer = str(row["answer"]).removesuffix(".0")
-    of = int(number["judgments"])
+    of = int(number["answers"])
     if _chance(round(number["same"] * of), of, usual.same) > CHANCE / 10:
         return None
     usually = f"the most frequent answer usually makes up {percent(usual.same, 0)}"
@@ -371,7 +385,7 @@ def _in_sum(number: dict[str, float], usual: Usual) -> Reason | None:
     reasons = [_ordered(number, usual)]
     if usual.pace is not None and usual.seconds and number["seconds"] > 0:
         signs.append(float(np.log(number["seconds"] / usual.seconds)) / usual.pace)
-        reasons.append(f"median of {number['seconds']:.1f} s per answer (usually {usual.seconds:.1f} s)")
+        reasons.append(_pace(number, usual.seconds))
     if usual.known is not None and number["known_of"]:
         failed, of = int(number["known_failed"]), int(number["known_of"])
         signs.append(_failures_sign(failed, of, usual.known))

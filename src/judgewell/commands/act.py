@@ -28,10 +28,10 @@ def do(study: str, database: str | None, name: str, given: dict[str, Any]) -> No
 
 @click.command()
 @click.argument("study")
-@click.argument("action")
+@click.argument("action", required=False)
 @click.argument("fields", nargs=-1)
 @database_option
-def act(study: str, action: str, fields: tuple[str, ...], database: str | None) -> None:
+def act(study: str, action: str | None, fields: tuple[str, ...], database: str | None) -> None:
     """Apply ACTION to STUDY, also while it is served. Each action is written into the audit log.
 
     FIELDS are name=value; those in brackets are optional. Repeat docs= to name several documents. An assessor is a
@@ -61,6 +61,10 @@ def act(study: str, action: str, fields: tuple[str, ...], database: str | None) 
       judgewell act study.toml exclude assessor=a-x7k2m9p4qz reason="copied comments"
       judgewell act study.toml more topic=t17 docs=d1 docs=d2 more=2
     """
+    if action is None:
+        from judgewell.server.owner.actions import ACTIONS
+
+        raise InputError("no action is named", cure=f"use one of {', '.join(ACTIONS)}; --help shows their fields")
     given: dict[str, list[str]] = {}
     for field in fields:
         name, sign, value = field.partition("=")
@@ -89,6 +93,7 @@ def forget(study: str, assessor: str | None, comments: bool, older_than: float |
     import time
 
     from judgewell.server.owner.privacy import retain
+    from judgewell.text import counted
 
     if (assessor is None) == (older_than is None):
         given = "no assessor is named" if assessor is None else f"both {assessor} and --older-than are given"
@@ -100,7 +105,7 @@ def forget(study: str, assessor: str | None, comments: bool, older_than: float |
         while some := store.write(lambda connection: retain(connection, time.time(), older_than or 0.0)).result():
             count += some
         store.empty_log()
-    print(f"Personal data of {count} assessors deleted")
+    print(f"Personal data of {counted(count, 'assessor')} deleted")
 
 
 @click.command()

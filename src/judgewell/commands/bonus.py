@@ -27,6 +27,7 @@ def bonus(study: str, output: str, again: bool, database: str | None) -> None:
     from judgewell.server.platforms.bonus import take_bonuses
     from judgewell.server.session.served import load_served
     from judgewell.server.store.private_files import create_private
+    from judgewell.text import counted
 
     path = Path(output)
     if path.exists() and not again:
@@ -49,4 +50,5 @@ def bonus(study: str, output: str, again: bool, database: str | None) -> None:
         problem = f"the bonuses are recorded, but the file was not written: {error.strerror}"
         raise InputError(problem, cure="run it with --again and another name", file=path) from None
     currency = served.study.pay.currency
-    print(f"{bonuses.total} {currency} for {len(bonuses.lines)} assessors in {output}; they are not written again.")
+    who = counted(len(bonuses.lines), "assessor")
+    print(f"{bonuses.total} {currency} for {who} in {output}; they are not written again.")

@@ -53,6 +53,7 @@ def simulate(
     from judgewell.server.store.transactions import without_password
     from judgewell.study.cost import cost_text
     from judgewell.terminal import notes, progress
+    from judgewell.text import agrees, counted
 
     several = options["studies"] > 1
     what = "studies simulated" if several else "units judged"
@@ -62,7 +63,7 @@ def simulate(
     if several:
         print(f"{studies_text(simulation.studies)}\n")
     print(f"{caught_text(simulation.caught)}\n")
-    print(cost_text(simulation.cost, "completed units", "by"))
+    print(cost_text(simulation.cost, "completed unit", "by"))
     if simulation.cost.units:
         print("Hours are those that the study expects: seconds a judgment and overhead a unit, under [pay].")
     kept = without_password(simulation.database)
@@ -74,7 +75,10 @@ def simulate(
     if missing and simulation.stopped and simulation.stopped not in simulation.goal:
         print(f"note: {simulation.stopped}", file=sys.stderr)
     elif missing and not simulation.stopped:
-        print(f"note: {missing:,} units are not judged yet; give more --assessors", file=sys.stderr)
+        print(
+            f"note: {counted(missing, 'unit')} {agrees(missing, 'is', 'are')} not judged yet; give more --assessors",
+            file=sys.stderr,
+        )
 
 
 def studies_text(studies: pl.DataFrame) -> str:
@@ -111,6 +115,7 @@ NUMBERS = {
 
 def caught_text(caught: pl.DataFrame) -> str:
     """A line for each check, a column for each kind of person: failed at the first attempt, of how many."""
+    from judgewell.study.checks import check_words
     from judgewell.terminal import text_table
 
     cells = {(row["check"], row["kind"]): row for row in caught.iter_rows(named=True)}
@@ -121,19 +126,9 @@ def caught_text(caught: pl.DataFrame) -> str:
         return "—" if row is None else f"{row['failed']} of {row['failed'] + row['passed']}"
 
     checks = list(dict.fromkeys(caught["check"]))
-    rows = [[CHECKS.get(check, check), *(cell(check, kind) for kind in kinds)] for check in checks]
+    names = {"unit": "units not completed"}
+    rows = [[names.get(check) or check_words(check), *(cell(check, kind) for kind in kinds)] for check in checks]
     return "Failed at the first attempt, by type of assessor\n" + text_table(["check", *kinds], rows)
-
-
-CHECKS = {
-    "practice": "practice with lines",
-    "comprehension": "question about the topic",
-    "quiz": "quiz of pairs",
-    "known": "known documents in order",
-    "known_pairs": "known pairs",
-    "time": "minimum reading time",
-    "unit": "units not completed",
-}
 
 
 def write(simulation: Simulation, folder: str | Path, options: dict[str, Any]) -> list[Path]:

@@ -201,6 +201,7 @@ def _draw(
     from judgewell.formats.runs import open_runs
     from judgewell.study.design.importance import draw, population
     from judgewell.terminal import notes
+    from judgewell.text import counted
 
     if not runs or budget is None or output is None or study is not None:
         cure = "judgewell design --for-machine llm.qrels --runs runs/*.run --budget 2000 -o pool.csv"
@@ -213,7 +214,7 @@ def _draw(
         write_result(pool, output, provenance("design", options, [labels, *runs], collected))
     topics = pool["topic"].n_unique()
     print(
-        f"{len(pool):,} of {len(documents):,} documents in {topics} topics, drawn by importance; "
+        f"{len(pool):,} of {len(documents):,} documents in {counted(topics, 'topic')}, drawn by importance; "
         f"{int((pool['inclusion'] == 1).sum()):,} are certain to be drawn\n{output}"
     )
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import polars as pl
 
 from judgewell.reports.parts import Finding, Part
-from judgewell.reports.sources import Sources
+from judgewell.reports.sources import CollectedStudy, Sources
 from judgewell.text import counted, listing, work_time
 
 SECONDS = 3600
@@ -24,11 +24,20 @@ def cost_part(sources: Sources) -> Part:
         counts.append(f"{work_time(hours)} of work")
     if study is not None and study.spent:
         counts.append(f"{study.spent:,.2f} {study.currency} with fees")
-    findings = [Finding(f"The data of this report took {listing(counts)}.")]
+    findings = [Finding(f"The data of this report took {listing(counts)}.{_excluded(study)}")]
     if study is not None and study.goal is not None:
         findings = [*(Finding(text) for text in study.goal.sentences), *findings]
         findings += [Finding(study.goal.cost)] if study.goal.cost else []
     return Part("cost", "What it cost", tuple(findings))
+
+
+def _excluded(study: CollectedStudy | None) -> str:
+    """What units that were completed and then excluded took and cost besides."""
+    if study is None or not study.excluded_units:
+        return ""
+    paid = f" and {study.excluded_spent:,.2f} {study.currency}" if study.excluded_spent else ""
+    units = counted(study.excluded_units, "excluded unit")
+    return f" {units[0].upper()}{units[1:]} took another {work_time(study.excluded_hours)} of work{paid}."
 
 
 def _hours(table: pl.DataFrame) -> float:

@@ -42,9 +42,12 @@ class CollectedStudy:
     needed: int  # completions of units that the study asks for
     completed: int
     machines: pl.DataFrame = field(default_factory=pl.DataFrame)  # assessors that are models: what they did and took
-    spent: float = 0.0  # what was paid, with the fee
+    spent: float = 0.0  # what was paid for completed units, with the fee
     currency: str = ""
     hours: float = 0.0  # of work in completed units, from taking a unit to finishing it without idle time
+    excluded_units: int = 0  # completed and then excluded: they stay paid
+    excluded_hours: float = 0.0
+    excluded_spent: float = 0.0
     goal: GoalEnd | None = None
 
 

@@ -79,9 +79,9 @@ def serve(
     if study.study.consent == example()["study"]["consent"]:
         write("Warning: assessors will read the consent text of the example. Stop the server, put your own into")
         write(f"study.consent of {path}, and serve it with a new --database before you invite people.")
-    if study.platform.kind == "invite":
-        ending = " --address https://…" if host in EVERYWHERE else ""
-        write(f"Links for assessors: judgewell invite {quote(str(path))} NAME{kept}{ending}")
+    ending = " --address https://…" if host in EVERYWHERE else ""
+    who = "assessors" if study.platform.kind == "invite" else "unpaid assessors, beside those of the platform"
+    write(f"Links for {who}: judgewell invite {quote(str(path))} NAME{kept}{ending}")
     if host not in LOOPBACK:
         write("Anyone who can reach this address can open the pages. Put a reverse proxy with HTTPS before it that")
         write("forwards Host and X-Forwarded-Proto and limits requests to 1 MB, and block every other way in.")

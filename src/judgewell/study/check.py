@@ -15,6 +15,7 @@ from judgewell.study.file import Problem, Source, first_of, parse, read_source, 
 from judgewell.study.inputs import Inputs, missing_files, read_inputs
 from judgewell.study.model import Study
 from judgewell.study.new import example, has_example_topics
+from judgewell.text import counted
 
 UNTRANSLATED_SHOWN = 10
 
@@ -183,14 +184,15 @@ def _unreachable(study: Study, design: Design, source: Source) -> list[Problem]:
         problems.append(
             source.problem(
                 ("work", "assessors"),
-                f"{people} assessors can do {can} units of topic {work.topic}, which needs {work.completions}; "
-                "nobody judges a document twice",
+                f"{counted(people, 'assessor')} can do {counted(can, 'unit')} of topic {work.topic}, which needs "
+                f"{work.completions}; nobody judges a document twice",
                 f"{', '.join(cures[:-1])} or {cures[-1]}",
             )
         )
     if design.completions > people * study.work.most_units:
         problem = (
-            f"{people} assessors can do {people * study.work.most_units} units, the study needs {design.completions}"
+            f"{counted(people, 'assessor')} can do {counted(people * study.work.most_units, 'unit')}, "
+            f"the study needs {design.completions}"
         )
         problems.append(source.problem(("work", "assessors"), problem, "invite more, or raise work.most_units"))
     return problems

@@ -327,9 +327,9 @@ CHECK_WORDS = {  # the checks' names as people read them
     "known": "known documents in order",
     "known_pairs": "known pairs",
     "time": "minimum reading time",
-    "practice": "practice",
+    "practice": "practice with lines",
     "comprehension": "question about the topic",
-    "quiz": "quiz",
+    "quiz": "quiz of pairs",
     "quality": "checks at the end of the unit",
     "review": "review of comments",
 }

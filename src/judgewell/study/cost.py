@@ -13,7 +13,7 @@ from judgewell.study.design.plan import Design
 from judgewell.study.design.units import units_needed
 from judgewell.study.model import Pay, Study, Work, cents
 from judgewell.study.reliability import reliability_of_pairs, reliability_of_units
-from judgewell.text import work_time
+from judgewell.text import counted, work_time
 
 UNIT_SIZES = (4, 6, 8, 10)
 REDUNDANCIES = (5, 10, 15)
@@ -77,10 +77,11 @@ def cost_of(
     return cost_of_work(paid, judgments, documents, people, paid * pay.amount, pay, seconds)
 
 
-def cost_text(cost: Cost, what: str = "units", who: str = "by at least") -> str:
+def cost_text(cost: Cost, what: str = "unit", who: str = "by at least") -> str:
     """Units, judgments, hours and money in words, the same before a study, after a simulation and in a design."""
     work = (
-        f"{cost.units:,} {what} with {cost.judgments:,} judgments {who} {cost.assessors:,} assessors, "
+        f"{counted(cost.units, what)} with {counted(cost.judgments, 'judgment')} {who} "
+        f"{counted(cost.assessors, 'assessor')}, "
         f"{work_time(cost.hours)} of work"
     )
     if not cost.total:

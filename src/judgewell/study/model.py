@@ -209,14 +209,20 @@ class Goal(Section):
 
 class Checks(Section):
     comment: int = setting("the minimum length of a comment, in characters; 0 asks for no comments", 0, ge=0)
-    least_seconds: float = setting("the minimum of active seconds on each document", 0.0, ge=0)
+    least_seconds: float = setting(
+        "the check “minimum reading time”: active seconds on each document; it asks to revise and fails no unit",
+        0.0,
+        ge=0,
+    )
     known: Literal["strict", "ties", "off"] = setting("must the known H be scored above the known N", "strict")
     revisions: int = setting("how often a unit may be revised when a check at its end fails", 2, ge=0)
     most_failed: int = setting("how many units an assessor may fail before they get no more; 0 sets no limit", 3, ge=0)
-    practice: PracticeLines | None = setting("magnitudes of lines, before the work", None)
-    question: Annotated[list[Comprehension], BeforeValidator(many)] = setting("questions about topics", [])
-    quiz: Quiz | None = setting("known pairs, before the work", None)
-    review: CommentReview | None = setting("blind review of comments, after the work", None)
+    practice: PracticeLines | None = setting("the check “practice with lines”, before the work", None)
+    question: Annotated[list[Comprehension], BeforeValidator(many)] = setting(
+        "the check “question about the topic”, before a unit", []
+    )
+    quiz: Quiz | None = setting("the check “quiz of pairs”, before the work", None)
+    review: CommentReview | None = setting("the check “review of comments”, blind, after the work", None)
 
 
 class Work(Section):
@@ -327,10 +333,15 @@ class Study(Section):
     machine: Machine = setting("models that judge as assessors; `judgewell judge` asks them", Machine())
 
     @property
+    def has_known(self) -> bool:
+        """Whether known documents, or known pairs, are checked at the end of a unit."""
+        return self.known is not None and self.checks.known != "off"
+
+    @property
     def end_checks(self) -> tuple[EndCheck, ...]:
         """The checks at the end of a unit, in order."""
         checks: list[EndCheck] = []
-        if self.known is not None and self.checks.known != "off":
+        if self.has_known:
             checks += [KnownOrder(ties=self.checks.known == "ties"), KnownPairs()]
         if self.checks.least_seconds > 0:
             checks.append(LeastTime(self.checks.least_seconds))

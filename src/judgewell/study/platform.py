@@ -76,6 +76,14 @@ class Platform(Section):
             raise ValueError("webhooks are understood from prolific only; leave webhook_secret out")
         return self
 
+    def invites(self, origin: str) -> bool:
+        """Whether an assessor of this origin came by an invite link."""
+        return "invite" in (self.kind, origin)
+
+    def pays(self, origin: str) -> bool:
+        """Whether the study pays an assessor of this origin: where it has a platform, only those whom that sent."""
+        return self.kind == "invite" or origin != "invite"
+
     @property
     def key_source(self) -> str:
         """Where the keys are published: as set, or Prolific's own address."""

@@ -174,9 +174,8 @@ def pair_page(first: bool = False, **more: Any) -> PairPage:
 
 
 def before_work() -> dict[str, pages.Page]:
-    instructions = SAY(
-        "instructions.documents", total=8, question=SAY("scale.magnitude.question"), comment=SAY("instructions.comment")
-    )
+    words = {"question": SAY("scale.magnitude.question"), "comment": SAY("instructions.comment")}
+    instructions = SAY("instructions.documents", total=8, trust=SAY("instructions.trust_documents"), **words)
     answers = (
         "A price list of kettles",
         "How citric acid frees a kettle of scale",
@@ -267,7 +266,11 @@ def after_work() -> dict[str, pages.Page]:
     link = "https://app.prolific.com/submissions/complete?cc=C1X2K9"
     code = pages.Ending("C1X2K9", as_html(SAY("end.code", code="C1X2K9")), link, SAY("end.return_link"))
     return {
-        "revise": Revise(**common(), text=as_html(SAY("check.revise"))),
+        "revise": Revise(
+            **common(),
+            text=as_html("\n\n".join(map(SAY, ("check.revise", "check.revise_counts", "check.last_try")))),
+            answers=(pages.GivenAnswer(1, VINEGAR.title, "20"), pages.GivenAnswer(2, SHOP.title, "1/2")),
+        ),
         "questionnaire": Questionnaire(
             **common(title=SAY("end.questionnaire")),
             questions=(
@@ -292,7 +295,7 @@ def after_work() -> dict[str, pages.Page]:
             **common(title=SAY("end.thanks")),
             text=as_html(f"{SAY('end.completed_more')}\n\n{earned}"),
             ending=code,
-            more=WORDS["continue"],
+            more=SAY("end.more_paid", amount="1.20", currency="EUR"),
         ),
         "done_invited": Done(
             **common(title=SAY("end.thanks")),

@@ -260,7 +260,8 @@ def test_the_owner_reads_what_an_action_did(begin):
     ]
     more = outcome(ACTIONS["more"], act(study, "more", topic="t0", docs=["t0d2"], more=1))
     assert more.startswith("More judgments of 1 document are asked for (")
-    later = outcome(ACTIONS["forget"], {"assessors": 1, "still in the log": "somebody reads the database"})
+    forgotten = {"assessors": 1, "answers": 4, "invited": True, "still in the log": "somebody reads the database"}
+    later = outcome(ACTIONS["forget"], forgotten)
     assert later.endswith("Not deleted from the database's own log: somebody reads the database.")
 
 

@@ -1,6 +1,7 @@
 """People invited and the report made from the browser, with one button each."""
 
 import csv
+import html
 import io
 import re
 import subprocess
@@ -263,3 +264,34 @@ def test_the_command_makes_the_report(owner, tmp_path):
     assert "hunter2" not in page.read_text()
     with pytest.raises(ReportFailed, match="no such database"):
         report_routes.run_report("/nowhere.sqlite", "/nowhere.sqlite", page, "A title")
+
+
+def test_the_invite_page_has_the_whole_address_for_prolific(owner):
+    platform = '[pay]\namount = 1.2\n[platform]\nkind = "prolific"\n[platform.codes]\ncompleted = "DONE1"\n'
+    page = html.unescape(owner(more=platform).page("/owner/invitations"))
+    ids = "PROLIFIC_PID={{%PROLIFIC_PID%}}&STUDY_ID={{%STUDY_ID%}}&SESSION_ID={{%SESSION_ID%}}"
+    assert f"http://testserver/join?{ids}<" in page
+
+
+def test_a_failed_unit_is_evidence(owner):
+    one = owner(known=True, topics=1, more="[checks]\nrevisions = 0\n")
+    person = one.study.person()
+    page = person.until("document")
+    while page.kind == "document":
+        page = person.send(value="5")
+    for path in ("/owner/assessors", f"/owner/assessors/{person.number}"):
+        text = " ".join(re.sub(r"<[^>]+>", " ", one.page(path)).split())
+        assert "failed 1 unit: known documents in order" in text
+
+
+def test_an_excluded_unit_is_not_offered_for_exclusion(owner):
+    one = owner(topics=1, redundancy=2)
+    person = one.study.person()
+    person.until("done")
+    path = f"/owner/assessors/{person.number}"
+    assert "Exclude this unit" in one.page(path)
+    pseudonym = one.study.rows(sa.select(assessors.c.pseudonym))[0].pseudonym
+    fields = {"action": "exclude", "assessor": pseudonym, "reason": "copied", "next": path}
+    guard = re.search(r'name="guard" value="([^"]+)"', one.page(path))[1]
+    assert one.client.post("/owner/act", data={"guard": guard, **fields}).status_code == 303
+    assert "Exclude this unit" not in one.page(path)

@@ -78,6 +78,8 @@ def test_actions_and_the_log_of_them(study, tmp_path):
     assert len((tmp_path / "audit.csv").read_text().splitlines()) == 3
     with pytest.raises(InputError, match="is not an action"):
         said("act", study, "drop")
+    with pytest.raises(InputError, match=r"no action is named; use one of pause, resume, release, .*enable; --help"):
+        said("act", study)
     with pytest.raises(InputError, match="no assessor is named"):
         said("forget", study)
     with pytest.raises(InputError, match="both Ada and --older-than are given"):
@@ -95,7 +97,7 @@ def test_actions_and_the_log_of_them(study, tmp_path):
     assert "write judgewell account STUDY add …: the study comes first" in swapped.output
     with pytest.raises(InputError, match=r"the Assessors page and the units\.csv of an export show the pseudonyms"):
         said("forget", study, "Ada")
-    assert said("forget", study, "--older-than", "30") == "Personal data of 0 assessors deleted\n"
+    assert said("forget", study, "--older-than", "30") == "Personal data of no assessors deleted\n"
 
 
 def test_a_unit_is_released_by_the_name_an_owner_knows(tmp_path):
@@ -118,7 +120,11 @@ def test_a_unit_is_released_by_the_name_an_owner_knows(tmp_path):
     store.write(lambda c: people.new_assessor(c, "invite", 0.0, "Ada")).result()
     with pytest.raises(InputError, match="several assessors"):
         said("forget", path, "Ada")
-    assert said("forget", path, "5f") == "The personal data of one assessor is deleted.\n"
+    assert said("forget", path, "5f") == (
+        "The personal data of one assessor is deleted. Kept under a new pseudonym: no answers. Exports and backups "
+        "made before still hold the old pseudonym. If you invite this person again, they join as a new assessor and "
+        "may get documents that they have judged before.\n"
+    )
     store.close()
 
 

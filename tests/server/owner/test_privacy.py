@@ -57,7 +57,7 @@ def test_forgetting_leaves_no_trace_of_the_person_and_keeps_the_judgments(begin,
     act(study, "exclude", assessor=old, reason="for a while")
     act(study, "include", assessor=old)
     export(study.store, tmp_path / "before")
-    assert act(study, "forget", assessor=old) == {"assessors": 1}
+    assert act(study, "forget", assessor=old) == {"assessors": 1, "answers": 4, "invited": True}
     held = everything(study)
     for trace in (old, "Ada", "Lovelace", "5f0c0ffee0ddba11"):
         assert trace not in held, trace
@@ -91,7 +91,7 @@ def test_nothing_of_the_forgotten_stays_in_file_log_or_backup(tmp_path):
     assert {word for _, word in traces(tmp_path / "data", *words)} == set(words)
     action = ACTIONS["forget"]
     fields = read_fields(action, {"assessor": old, "comments": True})
-    assert perform(store, study.served, action, fields) == {"assessors": 1}
+    assert perform(store, study.served, action, fields)["assessors"] == 1
     assert traces(tmp_path / "data", *words) == []
     backup(store, tmp_path / "data/new.backup")
     assert traces(tmp_path / "data", *words) == []

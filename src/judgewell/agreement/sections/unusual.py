@@ -7,7 +7,6 @@ from collections import Counter
 import polars as pl
 
 from judgewell.agreement import pair_agreement, unusual
-from judgewell.agreement.common import without_known
 from judgewell.agreement.evidence import Evidence
 from judgewell.agreement.section import FOLDED, NAMED, PAIRED, WORK, Get, Section
 from judgewell.errors import DataError
@@ -61,10 +60,11 @@ def unusual_assessors(evidence: Evidence, get: Get) -> pl.DataFrame:
     a number far from what is usual among the others."""
     judgments = pairs = None
     if evidence.judgments is not None:
-        table = evidence.checked.with_columns(comparable=evidence.footed["value"], first="seconds")
-        judgments = without_known(table).filter(pl.col("assessor").is_not_null())
+        known = pl.col("known").is_not_null() if "known" in evidence.checked.columns else pl.lit(False)
+        table = evidence.checked.with_columns(comparable=evidence.footed["value"], compared=~known)
+        judgments = table.filter(pl.col("assessor").is_not_null())
     if evidence.pairs is not None and "preferred" in evidence.pairs.columns:
-        pairs = evidence.compared_pairs().with_columns(first="seconds").drop_nulls(["assessor", "preferred"])
+        pairs = evidence.compared_pairs().drop_nulls(["assessor", "preferred"])
     if judgments is None and pairs is None:
         raise DataError("needs judgments, or pairs with a preference")
     people, _ = unusual.people(judgments, pairs)

@@ -35,6 +35,8 @@ def routes(server: Server) -> list[Route]:
         server.slow_down(request)
         if platform.kind == "invite":
             raise Refusal(404, "link")
+        if not keys and not request.query_params.get(platform.assessor, "").strip():
+            raise Refusal(404, "no_id")
         present = numbered(served.secret, "session", request.cookies.get(server.cookie, ""))
         try:
             assessor = await asyncio.to_thread(people.join, store, served, keys, request.query_params, present)

@@ -89,6 +89,19 @@ def _more_asked(result: Result) -> str:
     return f"More judgments of {counted(result['docs'], 'document')} are asked for ({listed})."
 
 
+def _forgotten(result: Result) -> str:
+    kept = counted(result["answers"], "answer")
+    parts = [f"The personal data of one assessor is deleted. Kept under a new pseudonym: {kept}."]
+    parts.append("Exports and backups made before still hold the old pseudonym.")
+    if "bonus" in result:
+        parts.append(
+            f"A bonus of {result['bonus']} was due. Pay it by hand: judgewell bonus needs the id, which is deleted."
+        )
+    way = "If you invite this person again" if result["invited"] else "If the platform sends this person again"
+    parts.append(f"{way}, they join as a new assessor and may get documents that they have judged before.")
+    return " ".join(parts)
+
+
 OUTCOMES: dict[str, Callable[[Result], str]] = {
     "pause": lambda result: f"{_whole_or_topic(result['paused'])} is paused: no new units are handed out.",
     "resume": lambda result: f"{_whole_or_topic(result['resumed'])} is resumed: units are handed out again.",
@@ -97,7 +110,7 @@ OUTCOMES: dict[str, Callable[[Result], str]] = {
     "exclude": lambda result: f"Work is excluded: {counted(result['units'], 'unit')}.",
     "include": lambda result: f"Work is included again: {counted(result['units'], 'unit')}.",
     "more": _more_asked,
-    "forget": lambda _: "The personal data of one assessor is deleted.",
+    "forget": _forgotten,
     "revoke": lambda result: f"Sessions, tokens and links that ended: {result['keys']}.",
     "revoke-key": lambda result: f"One session, token or link of {result['account']} ended.",
     "disable": lambda _: "The account is disabled.",

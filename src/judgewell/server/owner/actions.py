@@ -19,10 +19,11 @@ from judgewell.server.owner.accounts import disable, enable, revoke_all, revoke_
 from judgewell.server.owner.exclusions import assessor_called, exclude, find_reservation, include, pseudonym_of
 from judgewell.server.owner.extra_judgments import ask_more
 from judgewell.server.owner.privacy import forget
+from judgewell.server.platforms.bonus import due_bonus
 from judgewell.server.session.assignment import release
 from judgewell.server.session.served import Served
 from judgewell.server.session.state import log_event
-from judgewell.server.store.schema import pauses, reservations, topics, units
+from judgewell.server.store.schema import answers, assessors, pauses, reservations, topics, units
 from judgewell.server.store.transactions import Store
 from judgewell.study.file import in_our_words
 
@@ -262,8 +263,14 @@ def _more(connection: sa.Connection, served: Served, now: float, fields: AskingM
 
 
 def _forget(connection: sa.Connection, served: Served, now: float, fields: Forgetting) -> Result:
+    assessor = assessor_called(connection, fields.assessor)
+    due = due_bonus(connection, served, assessor)
+    mine = sa.and_(answers.c.assessor == assessor, answers.c.current)
+    kept = connection.execute(sa.select(sa.func.count()).where(mine)).scalar_one()
+    invited = connection.execute(sa.select(assessors.c.origin).where(assessors.c.number == assessor)).scalar()
     forget(connection, now, fields.assessor, comments=fields.comments)
-    return {"assessors": 1}
+    bonus = {"bonus": f"{due} {served.study.pay.currency}"} if due > 0 else {}
+    return {"assessors": 1, "answers": kept, "invited": invited == "invite", **bonus}
 
 
 def _with_account(job: Callable[[sa.Connection, float, str], int]) -> Callable[..., Result]:

@@ -20,15 +20,16 @@ from judgewell.server.judging.invitations import is_rehearsal, open_links
 from judgewell.server.owner import figures as drawn
 from judgewell.server.owner.access import audit_entries, require
 from judgewell.server.owner.action_routes import show
-from judgewell.server.owner.invite_routes import MOST, base_address
+from judgewell.server.owner.invite_routes import MOST, base_address, join_address
 from judgewell.server.owner.live_analysis import Document, Insight
 from judgewell.server.owner.live_cache import Computed
 from judgewell.server.owner.pages import Column, listing, whole_number
 from judgewell.server.process import Server, done
 from judgewell.server.queries import progress
+from judgewell.server.queries.endings import failed_units
 from judgewell.server.queries.history import AssessorRow, assessor_rows, trail
 from judgewell.server.queries.machines import MachineRow, machine_rows
-from judgewell.server.queries.money import money_details, shares
+from judgewell.server.queries.money import money_details, paid_units, shares
 from judgewell.server.queries.progress import TopicRow
 from judgewell.server.queries.status import check_results, topic_progress
 from judgewell.server.session.served import Served
@@ -56,7 +57,7 @@ UNITS = (
 )
 ASSESSORS = (
     Column("assessor", "assessor", lambda pair: pair[0].pseudonym),
-    Column("signs", "evidence", lambda pair: len(pair[1].evidence) if pair[1] else 0, True),
+    Column("signs", "evidence", lambda pair: _signs(*pair), True),
     Column("done", "completed", lambda pair: pair[0].done, True),
     Column("failed", "failed", lambda pair: pair[0].failed, True),
     Column("abandoned", "abandoned", lambda pair: pair[0].abandoned, True),
@@ -170,7 +171,13 @@ def _assessors(look: Look) -> Values:
     known = {person.assessor: person for person in look.latest.assessors} if look.latest else {}
     pairs = [(row, known.get(row.pseudonym)) for row in assessor_rows(look.connection, look.now)]
     shown = listing(look.request, pairs, ASSESSORS, _assessor_words, sort="signs", down=True)
-    return {"table": shown, "pay": look.served.study.pay, "machines": _machines(look)}
+    failed = failed_units(look.connection)
+    return {"table": shown, "pay": look.served.study.pay, "machines": _machines(look), "failed": failed}
+
+
+def _signs(row: AssessorRow, person: Person | None) -> int:
+    """How many pieces of evidence there are; failed units are one."""
+    return (len(person.evidence) if person else 0) + (row.failed > 0)
 
 
 def _machines(look: Look) -> dict[int, MachineRow]:
@@ -186,7 +193,10 @@ def _assessor(look: Look) -> Values:
     person = next((one for one in people if one.assessor == history.who.pseudonym), None)
     titles = progress.topic_titles(look.connection)
     machine = _machines(look).get(history.who.number)
-    return {"trail": history, "person": person, "pay": look.served.study.pay, "titles": titles, "machine": machine}
+    study = look.served.study
+    failed = failed_units(look.connection).get(history.who.number, [])
+    shown = {"trail": history, "person": person, "titles": titles, "machine": machine, "failed": failed}
+    return {**shown, "pay": study.pay, "is_paid": study.platform.pays(history.who.origin)}
 
 
 def _invitations(look: Look) -> Values:
@@ -197,7 +207,7 @@ def _invitations(look: Look) -> Values:
     table = listing(
         look.request, rows, INVITED, lambda pair: f"{pair[0].label} {pair[0].pseudonym}", sort="number", down=True
     )
-    return {"table": table, "platform": platform, "join": f"{base}/join", "most": MOST}
+    return {"table": table, "platform": platform, "join": join_address(base, platform), "most": MOST}
 
 
 def _documents(look: Look) -> Values:
@@ -235,10 +245,13 @@ def _money(look: Look) -> Values:
     titles = progress.topic_titles(look.connection)
     charts = drawn.money_charts(details)
     left = [max(one.needed - one.completed, 0) for one in glance.topics]
-    so_far = shares(glance.money.so_far, [one.completed + one.excluded for one in glance.topics])
-    by_topic = list(zip(glance.topics, so_far, shares(pay.with_fee(sum(left) * pay.amount), left), strict=True))
+    paid = paid_units(look.connection, look.now)
+    units = [paid.get(one.topic, 0) for one in glance.topics]
+    so_far = shares(glance.money.so_far, units)
+    to_come = shares(pay.with_fee(sum(left) * pay.amount), left)
+    by_topic = list(zip(glance.topics, units, so_far, to_come, strict=True))
     shown = {"m": glance.money, "details": details, "charts": charts, "pay": pay, "titles": titles}
-    return {**shown, "by_topic": by_topic}
+    return {**shown, "by_topic": by_topic, "pays_invited": look.served.study.platform.pays("invite")}
 
 
 def _log(look: Look) -> Values:

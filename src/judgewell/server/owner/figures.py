@@ -11,6 +11,7 @@ from judgewell.server.owner.pages import day, spell
 from judgewell.server.queries.money import MoneyDetails
 from judgewell.server.queries.progress import Bar, CheckBar
 from judgewell.study.checks import check_words
+from judgewell.text import counted
 
 
 def done_chart(spans: Sequence[Bar]) -> Chart | None:
@@ -39,10 +40,8 @@ def money_charts(details: MoneyDetails) -> list[Chart]:
     if details.hourly.median is not None:
         hourly = details.hourly
         labels = [f"{bar.low:g}–{bar.high:.4g}" for bar in hourly.bars]
-        caption = (
-            f"Pay for an hour of {hourly.assessors:,} assessors: {hourly.median:,.2f} {money.currency} in the median, "
-        )
-        caption += f"from {hourly.lowest:,.2f} to {hourly.highest:,.2f}."
+        caption = f"Pay for an hour of {counted(hourly.assessors, 'assessor')}: {hourly.median:,.2f} {money.currency} "
+        caption += f"in the median, from {hourly.lowest:,.2f} to {hourly.highest:,.2f}."
         counts = [("good", "assessors", [float(bar.assessors) for bar in hourly.bars])]
         title = f"Assessors by pay per hour, in {money.currency}"
         charts.append(bars("hourly", title, caption, labels, counts, f"{money.currency} an hour"))
@@ -105,7 +104,7 @@ def time_charts(times: Times) -> list[Chart]:
         return []
     labels = [f"{bar.low:g}–{bar.high:g}" if bar.high is not None else f"over {bar.low:g}" for bar in times.bars]
     counts = [float(bar.answers) for bar in times.bars]
-    caption = f"Active seconds of {times.answers:,} answers, with the time for revisions."
+    caption = f"Active seconds of {counted(times.answers, 'answer')}, with the time for revisions."
     first = bars("times", "Answers by active seconds", caption, labels, [("good", "answers", counts)], "seconds")
     places = times.positions
     places_caption = f"Median active seconds by position in the unit, from {places[0].median:.0f} at the first to "

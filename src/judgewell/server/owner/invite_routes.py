@@ -16,11 +16,14 @@ from judgewell.server.owner.action_routes import telling
 from judgewell.server.process import Server
 from judgewell.server.queries.export import defused
 from judgewell.server.session.answers import first
+from judgewell.study.platform import Platform
 from judgewell.text import counted
 
 PAGE = "/owner/invitations"
 MOST = 1000  # links at once
 LONGEST = 200  # letters of a name
+PROLIFIC_IDS = {"assessor": "{{%PROLIFIC_PID%}}", "study": "{{%STUDY_ID%}}", "session": "{{%SESSION_ID%}}"}
+PANEL_IDS = {"assessor": "PERSON", "study": "STUDY", "session": "SUBMISSION"}  # each panel has words of its own
 
 
 def router(server: Server) -> APIRouter:
@@ -59,6 +62,12 @@ def router(server: Server) -> APIRouter:
 def base_address(request: Request) -> str:
     """The server's address as the owner's browser knows it."""
     return f"{request.url.scheme}://{request.url.netloc}"
+
+
+def join_address(base: str, platform: Platform) -> str:
+    """The address for the platform, with the parameters that carry its ids."""
+    ids = PROLIFIC_IDS if platform.kind == "prolific" else PANEL_IDS
+    return f"{base}/join?{'&'.join(f'{getattr(platform, name)}={value}' for name, value in ids.items())}"
 
 
 def wanted(names: str, count: str) -> tuple[list[str], int]:

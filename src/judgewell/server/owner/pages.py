@@ -125,7 +125,7 @@ def clock(at: float | None) -> Markup:
 def day(at: float, seconds: float) -> str:
     """The label of a stretch of time that begins here."""
     moment = datetime.fromtimestamp(at, UTC)
-    return moment.strftime("%Y-%m-%d" if seconds >= 86400 else "%m-%d %H:%M")
+    return moment.strftime("%Y-%m-%d" if seconds >= 86400 else "%Y-%m-%d %H:%M")
 
 
 def spell(seconds: float | None) -> str:

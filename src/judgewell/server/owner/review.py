@@ -29,6 +29,7 @@ from judgewell.server.store.schema import (
     verdicts,
 )
 from judgewell.study.checks import CommentReview
+from judgewell.text import counted
 
 READING = 3600.0  # seconds that a unit is kept for the reviewer who opened it
 LONGEST_REASON = 1000
@@ -215,4 +216,4 @@ def reviewer_agreement(votes: list[tuple[int, int, bool]]) -> tuple[float | None
             row = fleiss_kappa(frame, interval=False).row(0, named=True)
     except DataError as error:
         return None, str(error)
-    return row["kappa"], f"over {row['documents']} units"
+    return row["kappa"], f"over {counted(row['documents'], 'unit')}"

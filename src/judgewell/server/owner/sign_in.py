@@ -54,6 +54,7 @@ from judgewell.server.session.answers import first
 from judgewell.server.store.schema import accounts, audit, keys
 from judgewell.server.tokens import numbered, signed
 from judgewell.server.web import Refusal
+from judgewell.text import counted
 
 T = TypeVar("T")
 
@@ -166,7 +167,7 @@ async def _sign_in(server: Server, request: Request) -> Response:
     known = numbered(server.served.secret, "known", request.cookies.get(_known_cookie(server), ""))
     tried = await done(server.store.write(lambda connection: attempt(connection, now, name, address, known)))
     if isinstance(tried, int):
-        problem = f"Too many attempts. Please try again in {ceil(tried / 60)} minutes."
+        problem = f"Too many attempts. Please try again in {counted(ceil(tried / 60), 'minute')}."
         response = _sign_in_page(server, 429, problem, name, then)
         response.headers["retry-after"] = str(tried)
         return response

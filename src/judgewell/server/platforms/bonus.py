@@ -11,10 +11,12 @@ from decimal import ROUND_HALF_UP, Decimal
 import sqlalchemy as sa
 
 from judgewell.errors import InputError
-from judgewell.server.queries.endings import COMPLETED, endings_by
+from judgewell.server.queries.endings import PAID, endings_by
 from judgewell.server.session.served import Served
 from judgewell.server.store.schema import MACHINE, assessors, audit, identities, reservations
 from judgewell.server.store.transactions import Store
+from judgewell.study.model import Pay
+from judgewell.text import agrees, counted
 
 CENT = Decimal("0.01")
 _SAFE = re.compile(r"[A-Za-z0-9_-]+")  # without a signed link anybody can bring an id, a comma and a sum in it
@@ -35,8 +37,8 @@ class Bonuses:
 def take_bonuses(store: Store, served: Served, *, again: bool = False) -> Bonuses:
     """What is due beyond what was written before, recorded as written; `again` gives all of it once more.
 
-    An assessor's due is (completed units − pay.covered) × pay.bonus. Units that failed, were excluded or are still in
-    hand count for nothing.
+    An assessor's due is (completed units − pay.covered) × pay.bonus. Units that were excluded later stay paid; those
+    that failed, were abandoned or are still in progress are not paid.
     """
     if served.study.platform.kind == "invite":
         raise InputError("people with invite links have no platform that pays bonuses", cure="see judgewell status")
@@ -45,25 +47,35 @@ def take_bonuses(store: Store, served: Served, *, again: bool = False) -> Bonuse
 
 def _take(connection: sa.Connection, served: Served, again: bool) -> Bonuses:
     pay = served.study.pay
-    each = Decimal(str(pay.amount if pay.bonus is None else pay.bonus))
     before = {} if again else _written(connection)
-    counted, notes = _completed(connection, served.clock())
-    due: dict[int, Decimal] = {}
-    for assessor, units in counted.items():
-        whole = (each * max(0, units - pay.covered)).quantize(CENT, ROUND_HALF_UP)
-        due[assessor] = whole - before.get(assessor, Decimal(0))
+    completed, notes = _completed(connection, served.clock())
+    due = {assessor: _bonus(pay, units) - before.get(assessor, Decimal(0)) for assessor, units in completed.items()}
     names = _names(connection)
     paid = {number: amount for number, amount in due.items() if amount > 0 and _SAFE.fullmatch(names.get(number, ""))}
     nameless = sum(amount > 0 for amount in due.values()) - len(paid)
     if nameless:
-        notes.append(f"{nameless} assessors with a bonus have no id that can be paid: deleted, or not of the platform")
+        who = f"{counted(nameless, 'assessor')} with a bonus {agrees(nameless, 'has', 'have')}"
+        notes.append(f"{who} no id that can be paid: deleted, or not of the platform")
     if before:
         notes.append(
-            f"{sum(before.values())} {pay.currency} were written in earlier files and are not repeated; see --again"
+            f"{sum(before.values())} {pay.currency} was written in earlier files and is not repeated; see --again"
         )
     if paid:
         _record(connection, served, paid, again)
     return Bonuses(tuple((names[number], amount) for number, amount in sorted(paid.items())), tuple(notes))
+
+
+def due_bonus(connection: sa.Connection, served: Served, assessor: int) -> Decimal:
+    """What is due to one assessor beyond what was written before."""
+    if served.study.platform.kind == "invite":
+        return Decimal(0)
+    completed, _ = _completed(connection, served.clock())
+    return _bonus(served.study.pay, completed[assessor]) - _written(connection).get(assessor, Decimal(0))
+
+
+def _bonus(pay: Pay, units: int) -> Decimal:
+    each = Decimal(str(pay.amount if pay.bonus is None else pay.bonus))
+    return (each * max(0, units - pay.covered)).quantize(CENT, ROUND_HALF_UP)
 
 
 def _completed(connection: sa.Connection, now: float) -> tuple[Counter[int], list[str]]:
@@ -73,9 +85,13 @@ def _completed(connection: sa.Connection, now: float) -> tuple[Counter[int], lis
     others: Counter[str] = Counter()
     of_sent = reservations.c.assessor.in_(sent)
     for assessor, units in endings_by(connection, now, reservations.c.assessor, of_sent).items():
-        completed[assessor] = units.pop(COMPLETED, 0)
+        completed[assessor] = sum(units.pop(ending, 0) for ending in PAID)
         others.update(units)
-    return completed, [f"{count} units are not paid: {ending}" for ending, count in sorted(others.items())]
+    notes = [
+        f"{counted(count, 'unit')} {agrees(count, 'is', 'are')} not paid: {ending}"
+        for ending, count in sorted(others.items())
+    ]
+    return completed, notes
 
 
 def _names(connection: sa.Connection) -> dict[int, str]:
@@ -96,5 +112,5 @@ def _written(connection: sa.Connection) -> dict[int, Decimal]:
 
 def _record(connection: sa.Connection, served: Served, paid: Mapping[int, Decimal], again: bool) -> None:
     amounts = {str(number): str(amount) for number, amount in paid.items()}
-    row = {"at": served.clock(), "action": "bonus", "target": f"{len(paid)} assessors"}
+    row = {"at": served.clock(), "action": "bonus", "target": counted(len(paid), "assessor")}
     connection.execute(sa.insert(audit).values(**row, data={"again": again, "amounts": amounts}))

@@ -12,32 +12,37 @@ from markupsafe import Markup
 from judgewell.server.platforms.links import IDS
 from judgewell.server.session import pages
 from judgewell.server.session.served import Served, as_html
+from judgewell.server.session.state import State
 from judgewell.server.store.prepared import Prepared
 from judgewell.server.store.schema import identities, reservations
 
 
-def ending(connection: sa.Connection, served: Served, assessor: int, key: str) -> pages.Ending:
-    """The code for this way of ending, and the link that carries it; nothing where there is no code."""
+def ending(connection: sa.Connection, served: Served, state: State, key: str) -> pages.Ending:
+    """The code for this way of ending, and the link that carries it; nothing where there is no code.
+
+    A platform's codes are for those whom it sent; who was invited into its study gets none.
+    """
     platform = served.study.platform
     code: str = getattr(platform.codes, key)
-    if not code:
+    if not code or not platform.pays(state.origin):
         return pages.Ending()
     link = ""
     if platform.kind != "invite":
-        link = return_link(platform.return_link, {"code": code, **_ids(connection, assessor)})
+        link = return_link(platform.return_link, {"code": code, **_ids(connection, state.assessor)})
     return pages.Ending(code, served.show("end.code", code=code), link, served.say("end.return_link") if link else "")
 
 
-def farewell(connection: sa.Connection, served: Served, assessor: int, key: str, *, last: bool) -> Markup:
-    """The words of an ending, what was earned, and where it is the `last` page, that it may be closed.
-
-    Those who were invited read nothing about a platform.
-    """
-    invited = f"end.{key}_invited"
-    if served.study.platform.kind != "invite" or invited not in served.texts.texts:
-        invited = f"end.{key}"
-    parts = [served.say(invited), earned_text(connection, served, assessor), served.say("end.close") if last else ""]
+def farewell(connection: sa.Connection, served: Served, state: State, key: str, *, last: bool) -> Markup:
+    """The words of an ending, what was earned, and where it is the `last` page, that it may be closed."""
+    words, earned = served.say(own_words(served, state, f"end.{key}")), earned_text(connection, served, state)
+    parts = [words, earned, served.say("end.close") if last else ""]
     return as_html("\n\n".join(part for part in parts if part))
+
+
+def own_words(served: Served, state: State, key: str) -> str:
+    """The key of a text; its own for those who were invited, if there is one: they read nothing about a platform."""
+    invited = f"{key}_invited"
+    return invited if served.study.platform.invites(state.origin) and invited in served.texts.texts else key
 
 
 _COMPLETED = Prepared(
@@ -47,13 +52,22 @@ _COMPLETED = Prepared(
 )
 
 
-def earned_text(connection: sa.Connection, served: Served, assessor: int) -> str:
+def earned_text(connection: sa.Connection, served: Served, state: State) -> str:
     """What an assessor has earned so far, in words; nothing where units are not paid."""
     pay = served.study.pay
-    if not (pay.amount or pay.bonus):
-        return ""
-    amount = pay.earned(int(_COMPLETED.value(connection, person=assessor)))
+    amount = pay.earned(_completed(connection, state)) if served.study.platform.pays(state.origin) else 0.0
     return served.say("end.earned", amount=f"{amount:.2f}", currency=pay.currency) if amount else ""
+
+
+def more_text(connection: sa.Connection, served: Served, state: State, key: str) -> str:
+    """The words of the button for another unit, with what that pays if it does."""
+    pay, done = served.study.pay, _completed(connection, state)
+    amount = pay.earned(done + 1) - pay.earned(done) if served.study.platform.pays(state.origin) else 0.0
+    return served.say("end.more_paid", amount=f"{amount:.2f}", currency=pay.currency) if amount else served.say(key)
+
+
+def _completed(connection: sa.Connection, state: State) -> int:
+    return int(_COMPLETED.value(connection, person=state.assessor))
 
 
 _ENDINGS = Prepared(

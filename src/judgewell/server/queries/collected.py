@@ -11,7 +11,7 @@ from judgewell.errors import InputError, note
 from judgewell.reports.sources import CollectedStudy, GoalEnd
 from judgewell.server.queries.endings import COMPLETED, UnitEnding
 from judgewell.server.queries.goal import goal_inclusion
-from judgewell.server.queries.money import worked
+from judgewell.server.queries.money import used
 from judgewell.server.queries.standing_answers import counting, judgments_frame, pairs_frame
 from judgewell.server.queries.status import Status, status
 from judgewell.server.session.served import study_row
@@ -29,7 +29,8 @@ def collected_study(store: Store, now: float) -> CollectedStudy:
         judgments, pairs = (counting(frame(connection, now)) for frame in (judgments_frame, pairs_frame))
         if judgments.is_empty() and pairs.is_empty():
             raise InputError(f"no unit of the study {row.name} is completed yet", cure="wait until one is")
-        progress = status(connection, now)
+        progress, settings = status(connection, now), Study.model_validate(row.frozen["settings"])
+        cost = used(connection, settings.pay)
         for one in progress.endings:
             if one.ending != COMPLETED and one.answers:
                 note(f"{counted(one.answers, 'answer')} of {counted(one.units, 'unit')} are not used: {one.ending}")
@@ -38,16 +39,19 @@ def collected_study(store: Store, now: float) -> CollectedStudy:
             hash=row.hash,
             judgments=None if judgments.is_empty() else judgments,
             pairs=None if pairs.is_empty() else pairs,
-            settings=pl.DataFrame(list(_settings(Study.model_validate(row.frozen["settings"]))), _WORDS, orient="row"),
+            settings=pl.DataFrame(list(_settings(settings)), _WORDS, orient="row"),
             endings=_endings(progress.endings),
             checks=_checks(connection),
             topics=_topics(connection, progress),
             machines=_machines(progress),
             needed=progress.needed,
             completed=progress.completed,
-            spent=progress.paid + progress.fee,
+            spent=cost.spent,
             currency=progress.currency,
-            hours=sum(seconds for _, seconds in worked(connection)) / 3600,
+            hours=cost.hours,
+            excluded_units=cost.excluded_units,
+            excluded_hours=cost.excluded_hours,
+            excluded_spent=cost.excluded_spent,
             goal=_goal(connection, progress, judgments),
         )
 
@@ -139,7 +143,7 @@ def _settings(chosen: Study) -> Iterator[tuple[str, str]]:
         grades = ", ".join(f"{grade.name} = {grade.value:g}" for grade in scale.choices)
         yield "scale", f"{name}: {grades}" if grades else name
     if chosen.units:
-        yield "design", f"units of {chosen.units.documents} documents, in {chosen.units.order} order"
+        yield "design", f"units of {counted(chosen.units.documents, 'document')}, in {chosen.units.order} order"
         yield "judgments of a document", f"{chosen.units.redundancy} at least"
     if chosen.templates:
         yield "design", f"orders of grades {', '.join(chosen.templates.orders)}"
@@ -147,12 +151,12 @@ def _settings(chosen: Study) -> Iterator[tuple[str, str]]:
     if chosen.groups:
         groups = chosen.groups
         yield "asked about a pair", ", ".join(groups.questions)
-        yield "design", f"groups of {groups.documents} documents, each in {groups.partners} pairs"
+        yield "design", f"groups of {groups.documents} documents, each in {counted(groups.partners, 'pair')}"
         yield "assessors of a group", str(groups.assessors)
     if chosen.double:
         yield "second judgments", f"of {chosen.double.share:.0%} of the documents"
     yield "checks", ", ".join(_asked_checks(chosen)) or "none"
-    yield "an assessor may do", f"{chosen.work.most_units} units, {chosen.work.units_per_topic} of one topic"
+    yield "an assessor may do", f"{counted(chosen.work.most_units, 'unit')}, {chosen.work.units_per_topic} of one topic"
     if chosen.pay.amount:
         yield "pay of a unit", f"{chosen.pay.amount:,.2f} {chosen.pay.currency}"
     yield (
@@ -165,16 +169,19 @@ def _settings(chosen: Study) -> Iterator[tuple[str, str]]:
 def _asked_checks(chosen: Study) -> Iterator[str]:
     checks = chosen.checks
     if chosen.known and checks.known != "off":
-        yield "known documents in order" + (" (ties pass)" if checks.known == "ties" else "")
+        yield check_words("known_pairs" if chosen.groups else "known") + (
+            " (ties pass)" if checks.known == "ties" else ""
+        )
     if checks.practice:
-        yield "practice with lines"
+        yield check_words("practice")
     if checks.question:
-        yield f"questions about {len({one.topic for one in checks.question})} topics"
+        asked = counted(len({one.topic for one in checks.question}), "topic")
+        yield f"{check_words('comprehension')} (of {asked})"
     if checks.quiz:
-        yield "quiz pairs"
+        yield check_words("quiz")
     if checks.least_seconds:
-        yield f"at least {checks.least_seconds:g} s for each document"
+        yield f"{check_words('time')} ({checks.least_seconds:g} s a document)"
     if checks.comment:
-        yield f"comments of at least {checks.comment} letters"
+        yield f"comments of at least {counted(checks.comment, 'letter')}"
     if checks.review:
-        yield "blind review of comments"
+        yield check_words("review")

@@ -14,7 +14,8 @@ from typing import Any
 
 import sqlalchemy as sa
 
-from judgewell.server.store.schema import answers, exclusions, reservations
+from judgewell.server.store.schema import answers, exclusions, reservations, verdicts
+from judgewell.study.checks import LeastTime
 
 COMPLETED, EXCLUDED, FAILED, ABANDONED, IN_PROGRESS = "completed", "excluded", "failed", "abandoned", "in progress"
 ENDINGS = (COMPLETED, EXCLUDED, FAILED, ABANDONED, IN_PROGRESS)
@@ -56,9 +57,28 @@ def ending(now: float) -> sa.ColumnElement[str]:
 
 
 def failed_check(otherwise: str | None) -> sa.ColumnElement[Any]:
-    """The check that ended a failed unit (practice, comprehension, quiz or quality), or what stands for none."""
-    name = sa.func.replace(reservations.c.ending, "failed_", "")
+    """The check that ended a failed unit, by its name in the verdicts, or what stands for none."""
+    at_end = (
+        sa.select(sa.func.min(verdicts.c.name))
+        .where(verdicts.c.reservation == reservations.c.number, sa.not_(verdicts.c.passed))
+        .where(verdicts.c.attempt == reservations.c.revisions + 1, verdicts.c.name != LeastTime.name)  # fails no unit
+        .correlate(reservations)
+        .scalar_subquery()
+    )
+    ended = reservations.c.ending
+    door = sa.func.replace(ended, "failed_", "")
+    name = sa.case((ended == "failed_quality", sa.func.coalesce(at_end, "quality")), else_=door)
     return sa.case((reservations.c.state == "failed", name), else_=otherwise)
+
+
+def failed_units(connection: sa.Connection) -> dict[int, list[tuple[str, int]]]:
+    """The checks that ended units of each assessor, and how many units."""
+    check = failed_check(None).label("check")
+    query = sa.select(reservations.c.assessor, check, sa.func.count()).where(reservations.c.state == "failed")
+    failed: dict[int, list[tuple[str, int]]] = {}
+    for assessor, name, count in connection.execute(query.group_by(reservations.c.assessor, check).order_by(check)):
+        failed.setdefault(assessor, []).append((name, count))
+    return failed
 
 
 def held(now: float) -> sa.ColumnElement[bool]:

@@ -40,10 +40,7 @@ from judgewell.study.model import Study
 # What a spreadsheet takes for the beginning of a formula, in its wide forms too.
 FORMULA = ("=", "+", "-", "@", "\t", "\r", "\n", "\uff1d", "\uff0b", "\uff0d", "\uff20")
 DOES = r"[(|!\uff08\uff5c\uff01]"  # a call, a program or a cell elsewhere: what makes a formula dangerous
-FREE_TEXTS = ("comment", "answer", "reason", "excluded_for", "left_out_for", "label", "target", "reply")
-FORMER_NAMES = (
-    "left_out.csv and the column left_out_for of units.csv are the former names of excluded.csv and excluded_for"
-)
+FREE_TEXTS = ("comment", "answer", "reason", "excluded_for", "label", "target", "reply")
 MOMENTS = ("begun", "seen", "finished", "at")  # columns that the database holds as seconds since 1970
 AT_ONCE = 10_000
 
@@ -53,7 +50,7 @@ def export(store: Store, folder: str | Path, *, everything: bool = False, now: f
 
     judgments, pairs   the standing answers of completed units (CSV and Parquet)
     excluded           the standing answers of all other units, with how each ended: excluded, failed, abandoned or
-                       in progress; also as left_out, its former name
+                       in progress
     units              every unit that an assessor took: how it ended, which check it failed, why it was excluded,
                        times, revisions, steps back
     verdicts           what each check said at each attempt
@@ -61,9 +58,10 @@ def export(store: Store, folder: str | Path, *, everything: bool = False, now: f
     replies            every reply of a machine: outcome, token probabilities, model, prompt, tokens, cost
     log.jsonl          every answer with all its revisions, every verdict and event, in order of time
 
-    Times (begun, seen, finished, at) are ISO 8601 in UTC. With `everything`, excluded work stays among judgments and
-    pairs, which then have a column `excluded`. In CSV a free text that a spreadsheet would take for a formula begins
-    with an apostrophe, and so does an id that would call something; the other files hold every text as it was written.
+    Times (begun, seen, finished, at) are ISO 8601 in UTC in all of them. With `everything`, excluded work stays among
+    judgments and pairs, which then have a column `excluded`. In CSV a free text that a spreadsheet would take for a
+    formula begins with an apostrophe, and so does an id that would call something; the other files hold every text as
+    it was written.
     """
     folder = Path(folder)
     folder.mkdir(parents=True, exist_ok=True)
@@ -107,7 +105,7 @@ def _frames(connection: sa.Connection, everything: bool, now: float) -> dict[str
         "judgments": _marked(judgments.filter(kept), everything),
         "pairs": _marked(pairs.filter(kept), everything),
         "excluded": pl.concat(excluded) if excluded else pl.DataFrame(),
-        "units": read_frame(connection, _units_query(now)).with_columns(left_out_for="excluded_for"),
+        "units": read_frame(connection, _units_query(now)),
         "verdicts": read_frame(connection, _verdicts_query()),
         "questionnaire": read_frame(connection, _closing_query()).with_columns(
             pl.col("answer").map_elements("; ".join, return_dtype=pl.String)
@@ -139,15 +137,11 @@ def _notes(frames: dict[str, pl.DataFrame]) -> list[str]:
     if excluded is None:
         return []
     counted = excluded.group_by("ending").len().sort("ending").iter_rows()
-    return [f"{count} answers of units that ended as {how!r} are in excluded" for how, count in counted] + [
-        FORMER_NAMES
-    ]
+    return [f"{count} answers of units that ended as {how!r} are in excluded" for how, count in counted]
 
 
 def _write(folder: Path, name: str, frame: pl.DataFrame, record: dict[str, Any]) -> list[Path]:
     paths = [folder / f"{name}.csv"]
-    if name == "excluded":
-        paths.append(folder / "left_out.csv")
     if name in ("judgments", "pairs"):
         paths.append(folder / f"{name}.parquet")
     for path in paths:

@@ -87,7 +87,7 @@ class UnitOf:
     topic: str
     unit: str
     ending: str
-    failed_check: str  # of a failed unit: practice, comprehension, quiz or quality
+    failed_check: str  # of a failed unit: the name of the check that ended it
     begun: float
     seen: float
     finished: float | None

@@ -12,9 +12,9 @@ from typing import TYPE_CHECKING, Any
 
 import sqlalchemy as sa
 
-from judgewell.server.queries.endings import COMPLETED, PAID, ending, unit_endings
+from judgewell.server.queries.endings import COMPLETED, PAID, ending, endings_by, unit_endings
 from judgewell.server.queries.slots import slot_length
-from judgewell.server.session.budget import budget
+from judgewell.server.session.budget import IS_PAID, budget
 from judgewell.server.store.schema import MACHINE, answers, assessors, items, reservations, units
 from judgewell.study.model import Pay, cents
 from judgewell.text import counted
@@ -28,6 +28,7 @@ STEPS = (1, 2, 5)
 LEAST_SECONDS = 60.0  # of work for which a pay per hour means anything
 
 _BY_MACHINE = reservations.c.assessor.in_(sa.select(assessors.c.number).where(assessors.c.origin == MACHINE))
+_PAID_FOR = reservations.c.assessor.in_(sa.select(assessors.c.number).where(IS_PAID))
 
 
 @dataclass(frozen=True)
@@ -194,7 +195,7 @@ def _count(connection: sa.Connection, documents: sa.Select[Any]) -> int:
 
 def _spending(connection: sa.Connection, pay: Pay, now: float) -> tuple[Spent, ...]:
     """What the study had cost at the end of each stretch of time."""
-    query = sa.select(reservations.c.assessor, reservations.c.finished).where(ending(now).in_(PAID), ~_BY_MACHINE)
+    query = sa.select(reservations.c.assessor, reservations.c.finished).where(ending(now).in_(PAID), _PAID_FOR)
     rows = connection.execute(query.order_by(reservations.c.finished, reservations.c.number)).all()
     if not rows:
         return ()
@@ -212,9 +213,15 @@ def _spending(connection: sa.Connection, pay: Pay, now: float) -> tuple[Spent, .
     return tuple(points[-MOST_POINTS:])
 
 
-def worked(connection: sa.Connection) -> list[tuple[int, float]]:
+def paid_units(connection: sa.Connection, now: float) -> dict[str, int]:
+    """The units that were paid, by topic; excluded ones are among them."""
+    counts = endings_by(connection, now, reservations.c.topic, _PAID_FOR)
+    return {topic: sum(units.get(name, 0) for name in PAID) for topic, units in counts.items()}
+
+
+def worked(connection: sa.Connection, *where: sa.ColumnElement[bool]) -> list[tuple[int, float]]:
     """The completed units and working seconds of each assessor, people only: from taking a unit to finishing it,
-    without the time a page lay idle."""
+    without the time a page lay idle. `where` chooses among the units; excluded ones are among them."""
     idle = (
         sa.select(answers.c.reservation, sa.func.sum(answers.c.idle).label("idle"))
         .where(answers.c.current)
@@ -225,15 +232,45 @@ def worked(connection: sa.Connection) -> list[tuple[int, float]]:
     query = (
         sa.select(sa.func.count(), sa.func.sum(seconds))
         .select_from(reservations.outerjoin(idle, idle.c.reservation == reservations.c.number))
-        .where(reservations.c.state == "done", ~_BY_MACHINE)
+        .where(reservations.c.state == "done", ~_BY_MACHINE, *where)
         .group_by(reservations.c.assessor)
     )
     return [(done, spent) for done, spent in connection.execute(query)]
 
 
+@dataclass(frozen=True)
+class Used:
+    """The working hours and the cost, with the fee, of completed units; and of those that were excluded later."""
+
+    hours: float
+    spent: float
+    excluded_units: int
+    excluded_hours: float
+    excluded_spent: float
+
+
+def used(connection: sa.Connection, pay: Pay) -> Used:
+    """What the units that count took and cost, and what was paid for others: excluded units stay paid."""
+    kept, excluded = ~reservations.c.excluded, reservations.c.excluded
+    query = (
+        sa.select(sa.func.sum(sa.case((kept, 1), else_=0)))
+        .where(reservations.c.state == "done", _PAID_FOR)
+        .group_by(reservations.c.assessor)
+    )
+    spent = pay.with_fee(sum(pay.earned(units) for units in connection.execute(query).scalars()))
+    outside = worked(connection, excluded)
+    return Used(
+        sum(seconds for _, seconds in worked(connection, kept)) / 3600,
+        spent,
+        sum(units for units, _ in outside),
+        sum(seconds for _, seconds in outside) / 3600,
+        cents(budget(connection, pay).spent - spent),
+    )
+
+
 def hourly(connection: sa.Connection, pay: Pay) -> Hourly:
     """What assessors with completed units got for an hour of work."""
-    enough = [(done, spent) for done, spent in worked(connection) if spent >= LEAST_SECONDS]
+    enough = [(done, spent) for done, spent in worked(connection, _PAID_FOR) if spent >= LEAST_SECONDS]
     rates = sorted(pay.earned(done) / spent * 3600 for done, spent in enough)
     if not rates or not rates[-1]:
         return Hourly(0, None, None, None, ())

@@ -21,6 +21,7 @@ from judgewell.server.queries.machines import MachineRow, machine_rows
 from judgewell.server.queries.money import Hourly, hourly, money
 from judgewell.server.session.served import study_row
 from judgewell.server.store.schema import answers, assessors, pauses, reservations, units, verdicts
+from judgewell.study.checks import check_words
 from judgewell.study.model import Study
 from judgewell.terminal import text_table
 from judgewell.text import counted
@@ -198,7 +199,7 @@ def status_text(state: Status) -> str:
         for one in state.endings
         if one.units
     ]
-    lines += [f"check {one.name}: {one.passed:,} passed, {one.failed:,} failed" for one in state.checks]
+    lines += [f"check {check_words(one.name)}: {one.passed:,} passed, {one.failed:,} failed" for one in state.checks]
     lines += [one.text for one in state.machines]
     if state.goal is not None and state.goal.ended is not None:
         lines.append(f"ended: the goal is {'reached' if state.goal.status == 'decided' else 'not reached'}")

@@ -160,8 +160,8 @@ def reclaim(connection: sa.Connection, served: Served, machines: Sequence[int], 
 
 def _reserve(connection: sa.Connection, served: Served, limits: Limits, now: float) -> Any:
     """The columns of a new reservation, or None."""
-    paid = limits.machine or (served.study.pay.budget is None or budget(connection, served.study.pay).room)
-    if limits.used_up or limits.stopped or not paid:
+    affordable = not limits.paid or served.study.pay.budget is None or budget(connection, served.study.pay).room
+    if limits.used_up or limits.stopped or not affordable:
         return None
     unit = _free_unit(connection, served, limits)
     if unit is not None:
@@ -186,7 +186,7 @@ def outlook(connection: sa.Connection, served: Served, state: State, now: float)
     pay = served.study.pay
     if limits.machine and _AHEAD.one(connection, person=state.assessor) is not None:
         return 0.0
-    spent = budget(connection, pay) if pay.budget is not None and not limits.machine else None
+    spent = budget(connection, pay) if pay.budget is not None and limits.paid else None
     if limits.used_up or (spent is not None and spent.state == "reached"):
         return None
     if spent is not None and not spent.room:  # until units in progress fail or are given up

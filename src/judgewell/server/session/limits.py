@@ -8,6 +8,7 @@ from typing import Any
 
 import sqlalchemy as sa
 
+from judgewell.server.session.budget import IS_PAID
 from judgewell.server.session.served import Served
 from judgewell.server.store.prepared import Prepared
 from judgewell.server.store.schema import MACHINE, answers, assessors, goals, items, pauses, reservations, topics, units
@@ -26,6 +27,7 @@ class Limits:
     paused: bool  # at least one topic
     stopped: bool  # all of them
     machine: bool
+    paid: bool  # by the study: units of others do not use its budget
 
     @property
     def rule(self) -> str:
@@ -46,6 +48,7 @@ _FACTS = Prepared(
     sa.select(
         assessors.c.excluded,
         (assessors.c.origin == MACHINE).label("machine"),
+        IS_PAID.label("paid"),
         _count("completed"),
         _count("failed_quality"),
         sa.exists().select_from(pauses).label("paused"),
@@ -61,10 +64,10 @@ def limits_of(connection: sa.Connection, served: Served, assessor: int) -> Limit
     """
     row, work = _FACTS.one(connection, person=assessor), served.study.work
     if row.machine:
-        return Limits(assessor, ALL, bool(row.excluded), bool(row.paused), bool(row.stopped), True)
+        return Limits(assessor, ALL, bool(row.excluded), bool(row.paused), bool(row.stopped), True, False)
     used_up = row.completed + row.failed_quality >= work.most_units or bool(row.excluded)
     used_up = used_up or _too_many(served, row.failed_quality)
-    return Limits(assessor, work.units_per_topic, used_up, bool(row.paused), bool(row.stopped), False)
+    return Limits(assessor, work.units_per_topic, used_up, bool(row.paused), bool(row.stopped), False, bool(row.paid))
 
 
 _HAD = reservations.alias("had")

@@ -27,7 +27,8 @@ POST /work takes a form (application/x-www-form-urlencoded, at most 64 kB; multi
   highlight  1 where words were marked in the text
   and the fields of the page's kind
     consent        action=agree or disagree
-    instructions   (none)                     topic, revise: (none)
+    instructions   (none)                     topic: (none)
+    revise         place: the place to begin at, the first one if left out
     practice       value
     comprehension  choice: the `value` of one of page.choices
     quiz           preferred: left or right
@@ -130,6 +131,15 @@ class PreviousAnswer:
     """The document before: its title, or its first words, and what was answered."""
 
     label: str
+    title: str
+    answer: str
+
+
+@dataclass(frozen=True)
+class GivenAnswer:
+    """A place of the unit: the titles of its documents, or their first words, and what was answered."""
+
+    position: int
     title: str
     answer: str
 

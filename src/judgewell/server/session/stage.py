@@ -96,6 +96,16 @@ def _way() -> list[tuple[str, Stage]]:
     return sorted(((name, stage) for name, stage in stages().items() if stage.place), key=lambda item: item[1].place)
 
 
+def tries_left(served: Served, left: int) -> str:
+    """How many tries an assessor has left, in words."""
+    return served.say("check.last_try") if left == 1 else served.say("check.tries", left=left)
+
+
+def tried_again(served: Served, verdict: Verdict, left: int) -> str:
+    """What an assessor who may try again reads, with the number of tries left."""
+    return f"{verdict.sentence(served.texts)} {tries_left(served, left)}"
+
+
 def scale_of(served: Served, state: State) -> Scale | None:
     """The scale of the unit in hand; None for pairs."""
     name = state.held.scale

@@ -113,4 +113,5 @@ def trouble(served: Served, key: str) -> Trouble:
     """A page for somebody we do not know, or cannot serve just now."""
     again = key == "server"
     title = served.say("trouble.try_later" if again or key == "arrival_later" else "trouble.bad_link")
-    return Trouble(**served.marks, step="", title=title, text=served.show(f"trouble.{key}"), again=again)
+    text = served.show(f"trouble.{key}", name=served.study.platform.assessor)
+    return Trouble(**served.marks, step="", title=title, text=text, again=again)

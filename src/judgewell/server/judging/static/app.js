@@ -104,7 +104,7 @@ document.addEventListener("submit", (event) => {
 
 // The second click of a double click would answer the next page.
 document.addEventListener("click", (event) => {
-  if (event.detail > 1 && event.target.closest("button[name=action]")) event.preventDefault();
+  if (event.detail > 1 && event.target.closest("button[name=action], button[name=place]")) event.preventDefault();
 });
 
 // A page that the browser kept from before may be out of date.

@@ -7,7 +7,7 @@ from typing import ClassVar
 
 from judgewell.server.session.pages import Page, Question
 from judgewell.server.session.questions import numbered_choices
-from judgewell.server.session.stage import Look, Stage, Step
+from judgewell.server.session.stage import Look, Stage, Step, tried_again
 from judgewell.server.session.stages.stopped import stop
 from judgewell.server.session.state import State
 
@@ -35,7 +35,8 @@ def _step(step: Step) -> State:
     if verdict:
         return step.advance(notice=step.served.say("comprehension.passed"))
     if verdict.again:
-        problem = {"problem": verdict.sentence(step.served.texts), "problem_field": "choice"}
+        sentence = tried_again(step.served, verdict, check.tries - len(chosen))
+        problem = {"problem": sentence, "problem_field": "choice"}
         return step.go("comprehension", step.state.position, chosen=chosen, **problem)
     return stop(step, "failed_comprehension", verdict, last=False)
 

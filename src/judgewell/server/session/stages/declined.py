@@ -15,8 +15,8 @@ def _step(step: Step) -> State:
 
 
 def _page(look: Look) -> Page:
-    ended = ending(look.connection, look.served, look.state.assessor, "no_consent")
-    text = farewell(look.connection, look.served, look.state.assessor, "no_consent", last=not ended.link)
+    ended = ending(look.connection, look.served, look.state, "no_consent")
+    text = farewell(look.connection, look.served, look.state, "no_consent", last=not ended.link)
     return Stopped(**look.common, title=look.served.say("end.part_ended"), text=text, ending=ended)
 
 

@@ -47,12 +47,15 @@ def how_it_works(served: Served, state: State) -> Markup:
     """What to do, for the instructions and the help beside each document."""
     scale, total = scale_of(served, state), state.held.size
     checks = served.study.checks
+    known = "_known" if served.study.has_known else ""  # one of them must be judged above the other
     if scale is None:
-        text = served.say("instructions.pairs", total=total)
+        trust = served.say(f"instructions.trust_pairs{known}")
+        text = served.say("instructions.pairs", total=total, trust=trust)
     else:
         question = served.say(scale.question, **scale.wording)
         comment = served.say("instructions.comment" if checks.comment else "instructions.no_comment")
-        text = served.say("instructions.documents", total=total, question=question, comment=comment)
+        trust = served.say(f"instructions.trust_documents{known}")
+        text = served.say("instructions.documents", total=total, question=question, comment=comment, trust=trust)
     parts = [text, served.say("instructions.judging")]
     if checks.least_seconds > 0:
         parts.append(served.say("instructions.time"))

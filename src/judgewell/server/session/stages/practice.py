@@ -10,7 +10,7 @@ from markupsafe import Markup
 from judgewell.server.session.answers import about, first
 from judgewell.server.session.pages import Page, Progress
 from judgewell.server.session.served import Served
-from judgewell.server.session.stage import Look, Stage, Step
+from judgewell.server.session.stage import Look, Stage, Step, tried_again
 from judgewell.server.session.stages.stopped import stop
 from judgewell.server.session.state import State, log
 from judgewell.study.design.chance import generator
@@ -49,7 +49,8 @@ def _step(step: Step) -> State:
     if verdict:
         return step.advance(keep_practised=True, notice=step.served.say("practice.passed"))
     if verdict.again:
-        return step.go("practice", 1, tried=tried, notice=verdict.sentence(step.served.texts))
+        notice = tried_again(step.served, verdict, section.tries - tried)
+        return step.go("practice", 1, tried=tried, notice=notice)
     return stop(step, "failed_practice", verdict, last=True)
 
 

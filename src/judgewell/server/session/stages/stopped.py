@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import ClassVar
 
-from judgewell.server.platforms.endings import best_ending, ending, farewell
+from judgewell.server.platforms.endings import best_ending, ending, farewell, more_text
 from judgewell.server.session.assignment import close, outlook
 from judgewell.server.session.limits import has_failed_often
 from judgewell.server.session.pages import Ended, Page
@@ -37,16 +37,16 @@ def _page(look: Look) -> Page:
     earned = best_ending(look.connection, state.assessor) == "completed"
     quality = state.scratch.get("ending", "failed_quality") == "failed_quality"
     key = "failed_quality" if quality else "failed_comprehension"
-    takes = ending(look.connection, served, state.assessor, "completed" if earned else key)
+    takes = ending(look.connection, served, state, "completed" if earned else key)
     often = quality and has_failed_often(look.connection, served, state.assessor)
     words = "failed_often" if often else "failed_topic" if more and not quality else key
     other = "topic" if served.study.work.units_per_topic == 1 and not quality else "task"
     return Stopped(
         **look.common,
         title=served.say("end.task_ended" if more else "end.part_ended"),
-        text=farewell(look.connection, served, state.assessor, words, last=not (more or takes.link)),
+        text=farewell(look.connection, served, state, words, last=not (more or takes.link)),
         ending=takes,
-        more=served.say(f"end.another_{other}") if more else "",
+        more=more_text(look.connection, served, state, f"end.another_{other}") if more else "",
     )
 
 

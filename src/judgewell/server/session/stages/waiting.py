@@ -8,7 +8,7 @@ from typing import ClassVar
 
 from markupsafe import Markup
 
-from judgewell.server.platforms.endings import best_ending, ending, farewell
+from judgewell.server.platforms.endings import best_ending, ending, farewell, own_words
 from judgewell.server.session.assignment import outlook, reserve, waits_for_pause
 from judgewell.server.session.pages import Ended, Ending, Page
 from judgewell.server.session.stage import Look, Stage, Step
@@ -48,18 +48,21 @@ def _page(look: Look) -> Page:
     wait = outlook(connection, served, state, served.clock())
     reached = best_ending(connection, state.assessor)
     if wait is None:
-        earned = ending(connection, served, state.assessor, reached)
-        text = farewell(connection, served, state.assessor, reached, last=not earned.link)
+        earned = ending(connection, served, state, reached)
+        text = farewell(connection, served, state, reached, last=not earned.link)
         return NoWork(**look.common, title=served.say("end.thanks"), text=text, ending=earned)
     minutes = max(1, ceil(wait / 60))
     paused = waits_for_pause(connection, served, state, served.clock())
-    key = "trouble.paused" if paused else "end.come_back_one" if minutes == 1 else "end.come_back"
+    new = reached == "no_work"
+    key = "end.come_back_one" if minutes == 1 else "end.come_back"
+    if paused:
+        key = own_words(served, state, "trouble.paused_new") if new else "trouble.paused"
     return ComeBack(
         **look.common,
         title=served.say("end.later"),
         text=served.show(key, minutes=minutes),
         minutes=minutes,
-        ending=Ending() if reached == "no_work" else ending(connection, served, state.assessor, reached),
+        ending=Ending() if new and not paused else ending(connection, served, state, reached),
     )
 
 
