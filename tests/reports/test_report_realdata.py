@@ -41,7 +41,9 @@ def test_scores_of_the_trec8_study(data):
     work = "1,340 assessors gave 56,472 judgments of 4,269 documents in 18 topics"
     assert any(text.startswith(work) for text in findings(report))
     assert any("most frequent value is 0 (30.9 %" in text for text in findings(report))
-    assert "Assessors ordered the known documents correctly in 100 % of 7,059 comparisons." in findings(report)
+    assert any(
+        text.startswith("Every unit here orders its known documents correctly (7,059 comp") for text in findings(report)
+    )
     medians = "17.00 at grade 0, 75.00 at grade 1, 89.00 at grade 2, 91.50 at grade 3"
     assert f"Median gains rise with every grade of the label set sormunen: {medians}." in findings(report)
     inventory = dict(grid(report, "asked").iter_rows())
