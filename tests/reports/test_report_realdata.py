@@ -41,9 +41,8 @@ def test_scores_of_the_trec8_study(data):
     work = "1,340 assessors gave 56,472 judgments of 4,269 documents in 18 topics"
     assert any(text.startswith(work) for text in findings(report))
     assert any("most frequent value is 0 (30.9 %" in text for text in findings(report))
-    assert any(
-        text.startswith("Every unit here orders its known documents correctly (7,059 comp") for text in findings(report)
-    )
+    known = "Every unit orders its known documents correctly (7,059 comparisons). This is no sign of care where"
+    assert any(text.startswith(known) for text in findings(report))
     medians = "17.00 at grade 0, 75.00 at grade 1, 89.00 at grade 2, 91.50 at grade 3"
     assert f"Median gains rise with every grade of the label set sormunen: {medians}." in findings(report)
     inventory = dict(grid(report, "asked").iter_rows())

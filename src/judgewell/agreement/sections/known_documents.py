@@ -14,10 +14,8 @@ def _finding(table: pl.DataFrame) -> str:
     checks = int(table["checks"].sum())
     right = float((table["pooled"] * table["checks"]).sum()) / checks
     if right == 1:
-        return (
-            f"Every unit orders its known documents correctly ({counted(checks, 'comparison')}). This is no sign of care "
-            "where units that fail this check are removed, as judgewell does."
-        )
+        every = f"Every unit orders its known documents correctly ({counted(checks, 'comparison')})."
+        return f"{every} This is no sign of care where units that fail this check are removed, as judgewell does."
     return f"Assessors ordered the known documents correctly in {percent(right)} of {counted(checks, 'comparison')}."
 
 
