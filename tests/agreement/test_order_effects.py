@@ -10,6 +10,7 @@ import pytest
 from agreement_studies import made_study
 from scipy.stats import friedmanchisquare, ks_2samp
 
+from judgewell import agree
 from judgewell.agreement.order_effects import (
     _any_effect,
     _residuals,
@@ -174,3 +175,20 @@ def test_trec8(trec8: tuple[pl.DataFrame, Any]) -> None:
     row = position_effect(trec8[0]).row(0, named=True)
     assert row["df"] == 7
     assert abs(row["slope"]) < 0.01  # an effect that 56,472 judgments can see and nobody would
+
+
+def test_known_documents_with_places_of_their_own_do_not_look_like_an_effect_of_position() -> None:
+    """The known H is never last; without it every position has the same values."""
+    rng = np.random.default_rng(1)
+    rows = []
+    for unit in range(60):
+        docs = [(f"d{n}", 10.0 * n, None) for n in rng.permutation(5)]
+        docs.insert(int(rng.integers(0, 5)), ("h", 100.0, "H"))
+        rows += [
+            ("t", doc, f"a{unit}", f"u{unit}", place, value, known) for place, (doc, value, known) in enumerate(docs, 1)
+        ]
+    names = ["topic", "doc", "assessor", "unit", "position", "value", "known"]
+    table = pl.DataFrame(rows, schema=names, orient="row", infer_schema_length=None)
+    shown = agree(table, section=["position"], kind="interval")["score_by_position"]
+    assert shown["judgments"].sum() == 300
+    assert shown["mean"].max() < 35

@@ -5,6 +5,7 @@ from __future__ import annotations
 import polars as pl
 
 from judgewell.agreement import order_effects
+from judgewell.agreement.common import without_known
 from judgewell.agreement.evidence import Evidence, given
 from judgewell.agreement.section import JUDGED, POSITIONS, Get, Section
 from judgewell.text import counted, p_said, plain
@@ -39,8 +40,9 @@ SECTION = Section(
 
 @SECTION.table("Values by position in the unit", columns="position judgments mean q1 median q3")
 def score_by_position(evidence: Evidence, get: Get) -> pl.DataFrame:
-    """Values given at each position."""
-    return order_effects.score_by_position(order_effects.moved_documents(given(evidence.judgments)))
+    """Values given at each position, without known documents, which may have places of their own."""
+    judged = without_known(given(evidence.judgments))
+    return order_effects.score_by_position(order_effects.moved_documents(judged))
 
 
 @SECTION.table("Effect of the position in the unit", finding=_finding, columns=_COLUMNS)
