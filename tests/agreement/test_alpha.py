@@ -247,3 +247,9 @@ def test_trec8(trec8: tuple[pl.DataFrame, Any]) -> None:
         matrix[: part.height, column] = part["value"].to_numpy()
     expected = krippendorff.alpha(matrix, level_of_measurement="interval")
     assert table.filter(pl.col("topic") == "402")["alpha"][0] == pytest.approx(expected, abs=1e-9)
+
+
+def test_chance_is_0_and_not_a_rounding_error() -> None:
+    docs, values = ["a", "a", "b", "b", "c", "c"], [1.0, 3.0, 1.0, 1.0, 1.0, 1.0]
+    table = pl.DataFrame({"topic": "t", "doc": docs, "value": values, "kind": "interval"})
+    assert krippendorff_alpha(table, metric="interval")["alpha"].to_list() == [0.0]

@@ -25,6 +25,7 @@ from judgewell.stats.arrays import Floats, Ints
 from judgewell.text import agrees, count, counted
 
 BLOCK_CELLS = 4_000_000  # cells of distances held at once: 32 MB
+ROUNDING = 1e-12  # an α nearer to 0 is 0
 DIRECT_VALUES = 200  # up to this many distinct values they are compared one by one on a ratio scale
 WAVE_MARGIN, WAVE_LIMIT = 40.0, 14.0  # e^−40 and 4πω/sinh(πω) at 14: both below the last digit
 
@@ -164,7 +165,10 @@ def _problem(prepared: _Values, metric: str, documents: int) -> str | None:
 
 def _alpha(prepared: _Values, metric: str) -> float:
     within, between = DISAGREEMENTS[metric](prepared)
-    return float(1 - (len(prepared.values) - 1) * within.sum() / between) if between > 0 else np.nan
+    if between <= 0:
+        return np.nan
+    alpha = float(1 - (len(prepared.values) - 1) * within.sum() / between)
+    return 0.0 if abs(alpha) < ROUNDING else alpha
 
 
 def _nominal(prepared: _Values) -> tuple[Floats, float]:

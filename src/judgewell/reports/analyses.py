@@ -6,6 +6,7 @@ Tables, titles, captions and sentences come from the sections of the agreement s
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
+from math import floor
 
 import numpy as np
 import polars as pl
@@ -222,8 +223,9 @@ def _alphas(table: pl.DataFrame) -> list[Figure]:
         return [Figure("alpha_figure", title, caption, chart, spread, "body")]
     line = ", the line its 95 % interval over other assessors and documents" if data["low"].count() else ""
     caption = f"The dot is Krippendorff’s α ({first['metric']} metric) of a topic{line}; dashed: chance."
-    lowest, highest = min([0.0, *data["low"].drop_nulls(), *data["value"]]), 1.0
-    chart = charts.dots(data, "topic", f"α ({first['metric']})", reference=0, domain=(lowest, highest))
+    lowest = min([0.0, *data["low"].drop_nulls(), *data["value"]])
+    left = floor(10 * lowest - 0.5) / 10 if lowest < 0 else 0.0  # a dot has room beside the axis
+    chart = charts.dots(data, "topic", f"α ({first['metric']})", reference=0, domain=(left, 1.0))
     return [Figure("alpha_figure", title, caption, chart, data, "body")]
 
 
