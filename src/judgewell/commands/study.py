@@ -101,7 +101,8 @@ def design(
 ) -> None:
     """Make the units assessors will judge, with their documents or pairs in order; -o writes them.
 
-    `judgewell serve` makes the same units by itself.
+    `judgewell serve` makes the same units by itself. A study with a goal makes its units while it runs, and may stop
+    before it has made as many.
 
     With --for-machine it draws the documents that people should judge beside a machine's labels, each with the
     probability of being drawn (column inclusion). The file is a study's pool ([pool] file), and the probabilities go
@@ -165,7 +166,7 @@ def _with_goal(checked: Checked, path: str) -> tuple[Checked, str]:
         return replace(checked, mistakes=(*checked.mistakes, *measure_mistakes(study.goal, source))), ""
     plan, mistakes, noted = plan_of(study, checked.inputs, source)
     checked = replace(checked, mistakes=(*checked.mistakes, *mistakes), warnings=(*checked.warnings, *noted))
-    if plan is None or checked.design is None:
+    if plan is None or checked.inputs is None or checked.design is None:
         return checked, ""
     text, cost = _goal_text(plan, study, checked.inputs, checked.design)
     budget = study.pay.budget

@@ -164,7 +164,7 @@ def _units_to_end(connection: sa.Connection, expected: dict[str, Any]) -> int | 
     held = sa.select(sa.func.count()).select_from(reservations).where(reservations.c.state == "live")
     in_hand = int(connection.execute(held).scalar() or 0)
     left: int = expected["units"] - (sum(done.values()) - expected["completed"])
-    return max(left, in_hand, made - done.get(batch, 0), 0)
+    return max(left, in_hand, int(made) - done.get(batch, 0), 0)
 
 
 def goal_inclusion(connection: sa.Connection) -> pl.DataFrame | None:

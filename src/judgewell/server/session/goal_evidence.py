@@ -142,9 +142,9 @@ class DocumentEvidence(Evidence):
         pending = [
             Batch(np.array(row.documents), np.array(row.inclusion)) for row in self.batches if row.number > after
         ]
-        given = {"unit": self.room, "known": self._known_rows, "pending": pending, "made": self.made(after)}
-        ahead = sum(count for number, count in self.completed.items() if number > after)
-        return seen, self._shown(expect(state, seen, rule, systems, **given), ahead)
+        of_units = {"unit": self.room, "made": self.made(after)}
+        expected = expect(state, seen, rule, systems, known=self._known_rows, pending=pending, **of_units)
+        return seen, self._shown(expected, sum(count for number, count in self.completed.items() if number > after))
 
     def next(self, after: int, size: int | None) -> Chosen:
         state, rule = self._state(after), self.plan.rule
