@@ -147,7 +147,7 @@ def completed_units(connection: sa.Connection) -> dict[int, int]:
         .where(done, units.c.batch.is_not(None))
         .group_by(units.c.batch)
     )
-    return dict(connection.execute(query))
+    return dict(connection.execute(query).all())
 
 
 def _units_to_end(connection: sa.Connection, expected: dict[str, Any]) -> int | None:
