@@ -197,4 +197,4 @@ def test_a_study_with_a_goal_says_how_far_the_goal_is(tmp_path):
     lines = CliRunner().invoke(check, [str(study)]).stdout.splitlines()
     line = next(one for one in lines if one.startswith("expected: "))
     units = int(re.search(r"median \d+ in (\d+) units", line)[1])
-    assert f", {0.5 * units:.2f} USD; evenly over all documents" in line
+    assert f", {0.5 * units:.2f} USD; if every document were asked about equally often" in line

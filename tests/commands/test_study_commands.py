@@ -107,3 +107,48 @@ def test_a_goals_measure_is_checked_beside_other_mistakes(judgewell):
         assert code == 2
         assert "no run file matches run/*.run" in err
         assert "nDCG@10 depends on the topic's other documents; decide by DCG@10" in err
+
+
+GOAL = '\n[goal]\nsystems = "runs/*.run"\nmeasure = "DCG@3"\nwithin = 0.02\n'
+
+
+def with_goal(*changes: tuple[str, str]) -> Path:
+    """The example of 0 to 100 with two runs, one by the grades and one against them, and a goal."""
+    path = Path("mine/study.toml")
+    text = path.read_text().replace("units_per_topic = 1", "units_per_topic = 4") + GOAL
+    for old, by in changes:
+        assert old in text
+        text = text.replace(old, by)
+    path.write_text(text.replace('consent = "This is', 'consent = "Ours is', 1))
+    Path("mine/runs").mkdir()
+    grades = [line.split() for line in Path("mine/grades.qrels").read_text().splitlines()]
+    for name, sign in (("good", -1), ("poor", 1)):
+        lines = []
+        for topic in dict.fromkeys(row[0] for row in grades):
+            ranked = sorted((row for row in grades if row[0] == topic), key=lambda row: sign * int(row[3]))
+            lines += [f"{topic} Q0 {row[2]} {at} {-at} {name}" for at, row in enumerate(ranked, 1)]
+        Path(f"mine/runs/{name}.run").write_text("\n".join(lines) + "\n")
+    return path
+
+
+def test_a_goal_is_expected_to_cost_what_its_grades_let_it_cost(judgewell):
+    judgewell("new", "mine", "--from", "s100")
+    code, out, err = judgewell("check", with_goal())
+    assert code == 0, err
+    whole, expected = (int(re.search(words, out)[1]) for words in (r"whole design: (\d+) units", r"in (\d+) units?,"))
+    assert expected < whole
+    assert "40 of 40 simulated studies decided, none of them wrongly. Their gains follow the grades" in out
+    Path("mine/grades.qrels").write_text(Path("mine/grades.qrels").read_text().replace(" 3\n", " 8\n"))
+    text = Path("mine/study.toml").read_text().replace("high = [3]", "high = [8]")
+    Path("mine/study.toml").write_text(text)
+    assert "Their gains are made up" in judgewell("check", "mine/study.toml")[1]
+
+
+@pytest.mark.parametrize(("budget", "code"), [(1, 2), (15, 0), (1000, 0)])
+def test_a_budget_below_what_the_goal_is_expected_to_cost_is_a_warning(judgewell, budget, code):
+    judgewell("new", "mine", "--from", "s100")
+    path = with_goal(("amount = 0 ", "amount = 1 "), ("# budget = 500", f"budget = {budget}"))
+    got, _, err = judgewell("check", path, "--strict")
+    assert got == code, err
+    assert ("units that the goal is expected to take; then the study ends" in err) == (code == 2)
+    assert ("units of the whole design; then the study ends" in err) == (budget < 1000)

@@ -13,7 +13,7 @@ from judgewell.reports.assemble import assemble
 from judgewell.reports.bins import on_a_log_axis
 from judgewell.reports.grade_figures import by_grade
 from judgewell.reports.parts import Figure, Grid
-from judgewell.reports.sources import Sources, not_people, with_codes
+from judgewell.reports.sources import CollectedStudy, GoalEnd, Sources, not_people, preliminary, with_codes
 from judgewell.scaling.methods import parse
 
 
@@ -346,6 +346,21 @@ def test_changed_verdicts_and_other_measures_are_those_of_compare():
     of_compare = compared["systems"].filter(pl.col("measure") == "nDCG@3", pl.col("set") == "expert")
     assert item(page, "systems_2").frame.select(columns).equals(of_compare.select(columns))
     assert any("the best mean nDCG@3: " in text and "(the top set)" in text for text in texts(page))
+
+
+@pytest.mark.parametrize(
+    ("completed", "goal", "text"),
+    [
+        (8, None, "8 of 32 units are complete; results are preliminary."),
+        (32, None, ""),
+        (8, GoalEnd("best", (), ended=True), ""),
+        (32, GoalEnd("best", (), ended=False), "The study has not stopped by its goal yet; results are preliminary."),
+    ],
+)
+def test_a_report_says_at_the_top_that_a_study_goes_on(completed, goal, text):
+    none = pl.DataFrame()
+    assert preliminary(CollectedStudy("s", "h", None, None, *(none,) * 4, 32, completed, goal=goal)) == text
+    assert preliminary(None) == ""
 
 
 def test_a_report_says_at_the_top_which_assessors_are_not_people():

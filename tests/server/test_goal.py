@@ -29,7 +29,7 @@ from judgewell.server.owner.access import make_key
 from judgewell.server.owner.accounts import add_account
 from judgewell.server.owner.webhook import happened
 from judgewell.server.process import Server
-from judgewell.server.queries.goal import ContestedPair, GoalProgress, units_to_answer
+from judgewell.server.queries.goal import ContestedPair, GoalProgress
 from judgewell.server.queries.progress import overview
 from judgewell.server.queries.standing_answers import counting, judgments_frame
 from judgewell.server.queries.status import status, status_text
@@ -38,6 +38,7 @@ from judgewell.server.session.goal_evidence import collected
 from judgewell.server.session.limits import limits_of, more_to_come
 from judgewell.server.session.served import load_served
 from judgewell.server.store.schema import assessors, batches, events, goals, items, pauses, reservations, topics, units
+from judgewell.server.store.schema import study as study_table
 from judgewell.server.store.setup import prepare
 from judgewell.server.store.transactions import open_store
 from judgewell.server.web import Pages
@@ -228,6 +229,7 @@ def test_the_page_keeps_the_pairs_and_their_probabilities_when_the_study_has_end
     assert sure[0] > 0.99  # which is why it ended
     heads = re.findall(r'<th scope="col"[^>]*>(\w+)', page.split("when the study ended")[-1])
     assert heads[:3] == ["pair", "probability", "difference"]
+    assert "99.87 % needed" in page
 
 
 def test_places_that_come_free_after_the_end_are_closed(filled):
@@ -261,7 +263,7 @@ def test_before_the_first_answer_there_is_one_batch_and_no_leader(begun):
     assert [row.number for row in rows(store, sa.select(batches.c.number))] == [1]
     state = store.read(lambda connection: status(connection, clock())).result()
     assert (state.goal.leader, state.goal.complete, state.goal.batches) == (None, 0, 1)
-    assert "The first look is taken when the first batch is complete." in status_text(state)
+    assert "The systems are compared for the first time when the first batch is complete." in status_text(state)
     assert goal.advance(store, served) is False
 
 
@@ -270,11 +272,52 @@ def test_the_money_to_come_is_that_of_the_way_to_the_end(begun):
     store, served, clock, _ = begun
     made = store.read(lambda connection: overview(connection, served, clock())).result()
     assert made.money.units_to_come == made.remaining
-    seen = {"next": {"answers": 100, "contested": 1, "to_end": 600}}
+    seen = {"next": {"answers": 100, "contested": 1, "to_end": 600, "units": 100, "completed": 0}}
     store.write(lambda c: c.execute(sa.update(batches).values(completed=clock(), look=seen))).result()
     far = store.read(lambda connection: overview(connection, served, clock())).result()
-    assert far.money.units_to_come == far.goal.units_to_end == 100 > made.remaining  # units of 8, two known
-    assert far.goal.money_to_end == 150.0
+    assert far.money.units_to_come == far.goal.units_to_end == 100 > made.remaining
+    assert far.goal.money_to_end == far.money.still_to_come == 150.0
+
+    def complete(connection):
+        row = {"assessor": new_assessor(connection, "invite", clock()), "unit": 1, "round": 1, "state": "done"}
+        row |= {"topic": "kettle", "created": 0, "seen": 0, "expires": 0, "late": False, "revisions": 0, "backs": 0}
+        connection.execute(sa.insert(reservations), row | {"finished": clock()})
+
+    store.write(complete).result()
+    later = store.read(lambda connection: overview(connection, served, clock())).result()
+    assert (later.goal.to_end, later.goal.units_to_end, later.money.units_to_come) == (594, 99, 99)
+
+
+def test_status_warns_of_a_budget_below_the_way_to_the_end(begun):
+    """By the same units as the overview, not by those made so far."""
+    store, _served, clock, _ = begun
+    seen = {"next": {"answers": 100, "contested": 1, "to_end": None, "units": 100, "completed": 0}, "leader": "a"}
+    store.write(lambda c: c.execute(sa.update(batches).values(completed=clock(), look=seen))).result()
+    frozen = rows(store, sa.select(study_table.c.frozen))[0].frozen
+    frozen["settings"]["pay"]["budget"] = 15
+    store.write(lambda c: c.execute(sa.update(study_table).values(frozen=frozen))).result()
+    text = status_text(store.read(lambda connection: status(connection, clock())).result())
+    assert "The budget pays for 10 of the 100 units still needed" in text
+    assert "the study will use all units of its design (100 units more, 150.00 USD) without reaching its goal." in text
+
+
+def test_what_is_expected_until_the_stop_includes_units_that_are_not_complete(filled):
+    """At each look: the units expected then, and those completed, are never more than the whole design."""
+    store, _served = filled
+    whole = rows(store, sa.select(goals.c.plan))[0].plan["rule"]["most_units"]
+    ended = rows(store, sa.select(sa.func.count()).select_from(units))[0][0]
+    assert ended <= whole
+    for row in rows(store, sa.select(batches.c.look).where(_LOOKED).order_by(batches.c.number))[:-1]:
+        coming = row.look["next"]
+        assert coming["units"] > 0
+        assert coming["completed"] + coming["units"] <= whole
+
+
+def test_units_are_full_while_their_topics_have_documents(filled):
+    """Known documents, which are in every unit, take no place of the others."""
+    store, _ = filled
+    sizes = [row.size for row in rows(store, sa.select(units.c.size))]
+    assert sum(size == 8 for size in sizes) >= 0.8 * len(sizes)
 
 
 def test_nobody_waits_for_units_of_a_topic_in_which_their_work_was_excluded(begun):
@@ -406,7 +449,7 @@ def test_a_study_of_pairs_asks_for_the_pairs_that_matter(tmp_path):
     assert state.goal.status == "decided"
     assert "differences at such a stop were off by -6 to +6 %" in state.goal.reason
     assert looks[0]["next"]["answers"] == 100
-    assert units_to_answer(served.study, {"1": {"a": "H", "b": "N"}}, 11) == 3  # 5 pairs a unit beside the known one
+    assert looks[0]["next"]["units"] == -(-looks[0]["next"]["to_end"] // 5)  # 5 pairs a unit beside the known one
     assert len(compared) > 1
     assert all(stored == again for stored, again in compared)
     in_units = {row.unit for row in pairs}
@@ -425,5 +468,10 @@ def test_a_system_leads_only_when_it_is_ahead(difference, lead):
     assert unknown.sentences[1:] == ["It is too early to say which system is ahead: every topic needs judgments first."]
     text = progress.sentences
     assert text[1] == f"{lead} More is needed."
-    assert text[2] == "1 pair of systems is still open; about 1 after the next 100 judgments."
-    assert text[3].startswith("At these scores, the study will use all judgments its design allows")
+    assert text[2:] == ["1 pair of systems is still open."]
+    told = replace(progress, to_end=12, units_to_end=3, money_to_end=4.5, needed=0.99865).sentences
+    assert told[2] == (
+        "The study tests after every batch. Each test needs a probability of 99.87 % for every pair, so that all tests "
+        "together are right with 95 % confidence."
+    )
+    assert told[-1].startswith("About 12 more judgments in 3 units are expected until the study can stop (4.50 EUR)")

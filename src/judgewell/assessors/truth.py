@@ -36,12 +36,17 @@ class Truth:
             shares = self.population.mixture
             return next((n for n in range(len(shares)) if chance < sum(shares[: n + 1])), len(shares) - 1)
         grade, top = self.grades[pair], len(self.population.grades) - 1
-        if grade != int(grade) or not 0 <= grade <= top:
+        if not self.takes([grade]):
             raise DataError(
                 f"topic {pair[0]}, document {pair[1]}: grade {grade:g} is no grade of synthetic assessors; "
                 f"use whole grades from 0 to {top}"
             )
         return int(grade)
+
+    @staticmethod
+    def takes(grades: Iterable[float]) -> bool:
+        """Whether synthetic assessors know these grades: whole ones from 0 to 3."""
+        return set(grades) <= set(range(len(Population().grades)))
 
     def table(self, pairs: Iterable[tuple[str, str]]) -> pl.DataFrame:
         """Documents as a gains table: 1 / (1 + e^-relevance), a share between 0 and 1."""

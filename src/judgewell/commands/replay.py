@@ -30,6 +30,13 @@ def replay(study: str, answers: str, output: str | None, chart: str | None, stri
     conclusion.
 
     \b
+    Designs:
+      even     every document equally often
+      floor    every document once, then again those on which the conclusion depends
+      sampled  only documents on which the conclusion depends
+      pairs    the pairs on which the conclusion depends
+
+    \b
     Examples:
       judgewell replay study.toml --from judgments.csv
       judgewell replay study.toml --from judgments.csv --simulated 20 --rule goal --chart costs.svg

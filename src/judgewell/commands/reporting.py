@@ -24,7 +24,15 @@ from judgewell.formats.provenance import note_goal, provenance
 from judgewell.formats.runs import open_runs
 from judgewell.reports.assemble import Progress, assemble
 from judgewell.reports.parts import Report
-from judgewell.reports.sources import CollectedStudy, Sources, codes_of, not_people, note_with_codes, with_codes
+from judgewell.reports.sources import (
+    CollectedStudy,
+    Sources,
+    codes_of,
+    not_people,
+    note_with_codes,
+    preliminary,
+    with_codes,
+)
 from judgewell.scales import with_kinds
 from judgewell.scaling.inputs import judgments_of, pairs_of
 from judgewell.scaling.methods import method_for, parse
@@ -128,7 +136,8 @@ def report(
     options |= {"draws": draws, "worlds": worlds, "replicates": replicates, "seed": seed, "words": how["words"]}
     options |= {"columns": how["columns"], "where": list(where), "name_assessors": name_assessors, "kind": kind}
     record = provenance("report", options, inputs)
-    return assemble(sources, title=title, notes=notes, record=record, notice=not_people(*own), progress=progress)
+    notice = " ".join(filter(None, [preliminary(collected), not_people(*own)]))
+    return assemble(sources, title=title, notes=notes, record=record, notice=notice, progress=progress)
 
 
 def _check_inputs(study: Any, database: Any, judgments: Any, pairs: Any, gains: Any, labels: Any, method: Any) -> None:

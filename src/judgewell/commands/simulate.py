@@ -39,7 +39,8 @@ def simulate(
     """Fill STUDY with judgments of synthetic assessors and report what each check caught.
 
     Synthetic assessors read the server's own pages and send its own forms; time is simulated. They judge a document
-    by its known grade, with noise. --studies shows how far the results of such a study vary.
+    by its grade ([grades]), with noise; a document without a grade gets a random one. --studies shows how far the
+    results of such a study vary. A study with a goal stops when the goal is reached.
 
     A simulation replaces the one before it in the default database, and no other data.
 

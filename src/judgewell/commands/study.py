@@ -14,11 +14,14 @@ from judgewell.errors import InputError
 if TYPE_CHECKING:
     import polars as pl
 
+    from judgewell.analysis.goals.cost import Graded
     from judgewell.analysis.goals.plan import Plan
     from judgewell.assessors.value import Alternative
     from judgewell.executors import Executor
+    from judgewell.stats.arrays import Floats
     from judgewell.study.check import Checked
     from judgewell.study.cost import Cost
+    from judgewell.study.design.plan import Design
     from judgewell.study.inputs import Inputs
     from judgewell.study.model import Pay, Study
 
@@ -65,15 +68,15 @@ def check(study: str, strict: bool) -> None:
     from judgewell.study.check import check_study
     from judgewell.study.cost import cost_text
 
-    checked, plan = _with_goal(check_study(study), study)
+    checked, goal = _with_goal(check_study(study), study)
     print_problems(checked)
     if checked.mistakes or (strict and not all(one.information for one in checked.warnings)):
         sys.exit(2)
     print(f"{study}: no mistakes")
     if checked.cost:
-        print(("whole design: " if plan else "") + cost_text(checked.cost))
-    if plan:
-        print(_goal_text(plan, checked))
+        print(("whole design: " if goal else "") + cost_text(checked.cost))
+    if goal:
+        print(goal)
 
 
 @click.command(cls=TakesSeveral)
@@ -98,7 +101,8 @@ def design(
 ) -> None:
     """Make the units assessors will judge, with their documents or pairs in order; -o writes them.
 
-    `judgewell serve` makes the same units by itself.
+    `judgewell serve` makes the same units by itself. A study with a goal makes its units while it runs, and may stop
+    before it has made as many.
 
     With --for-machine it draws the documents that people should judge beside a machine's labels, each with the
     probability of being drawn (column inclusion). The file is a study's pool ([pool] file), and the probabilities go
@@ -120,7 +124,7 @@ def design(
     from judgewell.study.cost import cost_text
     from judgewell.study.design.plan import write_design
 
-    checked, plan = _with_goal(check_study(study), study)
+    checked, goal = _with_goal(check_study(study), study)
     print_problems(checked)
     if (
         checked.mistakes
@@ -130,9 +134,9 @@ def design(
         or checked.cost is None
     ):
         sys.exit(2)
-    print(("whole design: " if plan else "") + cost_text(checked.cost))
-    if plan:
-        print(_goal_text(plan, checked))
+    print(("whole design: " if goal else "") + cost_text(checked.cost))
+    if goal:
+        print(goal)
     if output:
         for path in write_design(checked.design, output):
             print(path)
@@ -146,8 +150,8 @@ def design(
             print("\n" + _bought(checked.study, checked.inputs, checked.cost, executor))
 
 
-def _with_goal(checked: Checked, path: str) -> tuple[Checked, Plan | None]:
-    """The check with what is wrong with the goal, and the goal's plan where there is one."""
+def _with_goal(checked: Checked, path: str) -> tuple[Checked, str]:
+    """The check with what is wrong with the goal, and what the goal is expected to cost, in words; "" without one."""
     from dataclasses import replace
 
     from judgewell.study.file import read_source, without_mistakes
@@ -155,41 +159,78 @@ def _with_goal(checked: Checked, path: str) -> tuple[Checked, Plan | None]:
     source = read_source(path)
     study = checked.study or without_mistakes(source)
     if study is None or study.goal is None:
-        return checked, None
+        return checked, ""
     from judgewell.analysis.goals.plan import measure_mistakes, plan_of
 
     if checked.study is None or checked.inputs is None:
-        return replace(checked, mistakes=(*checked.mistakes, *measure_mistakes(study.goal, source))), None
+        return replace(checked, mistakes=(*checked.mistakes, *measure_mistakes(study.goal, source))), ""
     plan, mistakes, noted = plan_of(study, checked.inputs, source)
-    both = (*checked.mistakes, *mistakes), (*checked.warnings, *noted)
-    return replace(checked, mistakes=both[0], warnings=both[1]), plan
+    checked = replace(checked, mistakes=(*checked.mistakes, *mistakes), warnings=(*checked.warnings, *noted))
+    if plan is None or checked.inputs is None or checked.design is None:
+        return checked, ""
+    text, cost = _goal_text(plan, study, checked.inputs, checked.design)
+    budget = study.pay.budget
+    if cost is not None and budget is not None and cost.total > budget:
+        units = f"{study.pay.affordable():,.0f} of the {cost.units:,} units that the goal is expected to take"
+        problem = f"the budget of {budget:,.2f} {cost.currency} pays for {units}; then the study ends"
+        few = source.problem(("pay", "budget"), problem, f"they cost {cost.total:,.2f}")
+        checked = replace(checked, warnings=(*checked.warnings, few))
+    return checked, text
 
 
-def _goal_text(plan: Plan, checked: Checked) -> str:
-    """What the goal is expected to cost and how sure the end will be, by simulation."""
+def _goal_text(plan: Plan, study: Study, inputs: Inputs, design: Design) -> tuple[str, Cost | None]:
+    """What the goal is expected to cost and how sure the end will be, by simulation; pairs are not simulated."""
     from judgewell.analysis.goals.cost import expected_cost, goal_words
     from judgewell.study.cost import cost_of
     from judgewell.text import counted, work_time
 
-    study, design = checked.study, checked.design
-    if study is None or design is None or plan.low is None:
-        return f"goal: {goal_words(plan)}; its cost is not simulated for pairs: at most that of the whole design"
-    expected = expected_cost(plan, study, design)
+    if plan.low is None:
+        text = f"goal: {goal_words(plan)}; its cost is not simulated for pairs: at most that of the whole design"
+        return text, None
+    graded, gains = _graded(plan, inputs, design)
+    expected = expected_cost(plan, study, design, graded=graded)
     cost = cost_of(expected.units, expected.judgments, len(plan.pool), 0, study.pay, study.work)
     money = f", {cost.total:,.2f} {cost.currency}" if cost.total else ""
     decided, wrong = expected.decided, expected.wrong
     ends = f"{decided or 'none'} of {expected.studies} simulated studies decided, {wrong or 'none'} of them wrongly"
-    ends += "; the others ended as not separable" if decided < expected.studies else ""
-    ends += ": a larger within or redundancy lets more decide" if decided < expected.studies / 2 else ""
-    return (
+    ends = ends if decided else f"none of {expected.studies} simulated studies decided"
+    ends += "; the others ended as not separable" if 0 < decided < expected.studies else ""
+    ends += ". A larger within or redundancy lets more decide" if decided < expected.studies / 2 else ""
+    text = (
         f"goal: {goal_words(plan)}\n"
         f"expected: {expected.judgments_10:,} to {expected.judgments_90:,} judgments in 8 of 10 simulated studies, "
         f"known documents counted; median {expected.judgments:,} in {counted(cost.units, 'unit')}, "
-        f"{work_time(cost.hours)} of work{money}; evenly over all documents {expected.even:,} judgments\n"
+        f"{work_time(cost.hours)} of work{money}; if every document were asked about equally often, "
+        f"{expected.even:,} judgments\n"
         "Every assessor at work at the same time adds one or two units, because they go on while a test waits for the "
-        "slowest unit of its batch.\n"
-        f"{ends}. Their gains are made up (not the grades), and no unit fails a check."
+        "slowest unit of its batch. The goal never takes more units than the whole design.\n"
+        f"{ends}. {gains}, and no unit fails a check."
     )
+    return text, cost
+
+
+def _graded(plan: Plan, inputs: Inputs, design: Design) -> tuple[Graded | None, str]:
+    """The gains that synthetic assessors would find by the study's grades, and a sentence about that."""
+    import numpy as np
+
+    from judgewell.assessors.truth import Truth
+    from judgewell.study.design.batches import known_documents
+
+    pairs = plan.pool.select("topic", "doc").rows()
+    grades = {(row["topic"], row["doc"]): float(row["gain"]) for row in inputs.grades.iter_rows(named=True)}
+    known = {(topic, doc): grade for topic, docs in known_documents(design).items() for doc, grade in docs.items()}
+    given = np.array([pair in grades for pair in pairs])
+    if not given.any() or not Truth.takes(grades[pair] for pair in pairs if pair in grades):
+        return None, "Their gains are made up, because the study has no grades from 0 to 3 for its documents"
+
+    def gains(seed: int) -> Floats:
+        found = 100 * Truth(seed, grades, known).table(pairs)["gain"].to_numpy()
+        return np.where(given, found, np.nan)
+
+    if given.all():
+        return gains, "Their gains follow the grades, as in judgewell simulate"
+    few = f"{int(given.sum()):,} of {len(pairs):,} documents"
+    return gains, f"Their gains follow the grades of {few}, as in judgewell simulate; those of the others are made up"
 
 
 def _draw(

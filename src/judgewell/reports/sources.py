@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 import polars as pl
 
-from judgewell.text import count, listing
+from judgewell.text import count, counted, listing
 
 if TYPE_CHECKING:
     from judgewell.evaluation.measures import Measure
@@ -25,6 +25,7 @@ class GoalEnd:
     decide: str  # best, order, or "A or B"
     sentences: tuple[str, ...]
     cost: str = ""
+    ended: bool = True
 
 
 @dataclass(frozen=True)
@@ -77,6 +78,18 @@ class Sources:
     baseline: str | None = None  # compare all systems with this one, not every pair
     study: CollectedStudy | None = None
     executor: Executor | None = None
+
+
+def preliminary(study: CollectedStudy | None) -> str:
+    """A sentence where a study goes on; empty where all its units are complete, or its goal has ended it."""
+    if study is None:
+        return ""
+    if study.goal is not None:
+        return "" if study.goal.ended else "The study has not stopped by its goal yet; results are preliminary."
+    if study.completed >= study.needed:
+        return ""
+    units = f"{count(study.completed)} of {counted(study.needed, 'unit')}"
+    return f"{units} are complete; results are preliminary."
 
 
 def not_people(judgments: pl.DataFrame | None, pairs: pl.DataFrame | None) -> str:

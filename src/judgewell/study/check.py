@@ -157,10 +157,12 @@ def _owner(study: Study, cost: Cost, source: Source) -> list[Problem]:
     problems = []
     budget = study.pay.budget
     if budget is not None and cost.total > budget:
-        units = f"{study.pay.affordable():,.0f} of {cost.units:,} units"
+        may_stop = study.goal is not None and not study.groups  # before that; the goal's own cost is simulated
+        units = f"{study.pay.affordable():,.0f} of {cost.units:,} units" + (" of the whole design" if may_stop else "")
         pays = f"the budget of {budget:,.2f} {cost.currency} pays for {units}"
         problem = f"{pays}; then the study ends"
-        problems.append(source.problem(("pay", "budget"), problem, f"all of them cost {cost.total:,.2f}"))
+        few = source.problem(("pay", "budget"), problem, f"all of them cost {cost.total:,.2f}")
+        problems.append(replace(few, information=may_stop))
     if study.owner.webhook and not study.owner.webhook_secret:
         problem = "what the webhook sends is not signed"
         problems.append(source.problem(("owner", "webhook"), problem, "name a variable in owner.webhook_secret"))

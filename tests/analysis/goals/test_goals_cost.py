@@ -4,11 +4,12 @@ import re
 from contextlib import closing
 from pathlib import Path
 
+import numpy as np
 import pytest
 from click.testing import CliRunner
 
 from judgewell import compare, report, simulate
-from judgewell.analysis.goals.cost import expected_cost
+from judgewell.analysis.goals.cost import expected_cost, made_up
 from judgewell.analysis.goals.plan import load_plan
 from judgewell.commands.scale import scale
 from judgewell.errors import collect_notes
@@ -69,6 +70,40 @@ def test_small_units_are_expected_to_cost_what_a_simulated_study_takes(study):
     assert expected.judgments_10 < expected.judgments < expected.judgments_90
     assert expected.judgments <= 4 * expected.units  # of four documents each
     assert expected.even > expected.judgments
+
+
+def test_a_goal_never_costs_more_than_the_whole_design(tmp_path):
+    """Not even where nothing can be decided; known documents, which are in every unit, take no place of the others."""
+    path = tmp_path / "study.toml"
+    changes = (
+        ("within = 0.05", "within = 0.0"),
+        ("documents = 4", "documents = 6"),
+        ("redundancy = 6", "redundancy = 2"),
+    )
+    text = STUDY
+    for old, new in changes:
+        text = text.replace(old, new)
+    path.write_text(text)
+    checked = check_study(path)
+    expected = expected_cost(load_plan(str(path), checked.study, checked.inputs), checked.study, checked.design, 5)
+    assert expected.decided < 3
+    assert expected.units <= checked.cost.units
+    assert expected.judgments_90 <= checked.cost.judgments
+    assert expected.even <= checked.cost.judgments
+
+
+def test_gains_that_are_given_are_those_of_the_simulated_studies(study):
+    checked = check_study(study)
+    plan = load_plan(str(study), checked.study, checked.inputs)
+    first = 90.0 * (plan.systems.weights[0] > 0)  # the documents of the first system, and no others
+    rng = np.random.default_rng(1)
+    gains, answers = made_up(plan.systems, plan.rule, rng, np.where(first > 0, first, np.nan))
+    assert (gains[first > 0] == 90.0).all()
+    assert gains[first == 0].std() > 5  # made up
+    assert answers[first > 0].mean() == pytest.approx(90, abs=3)
+    easy = expected_cost(plan, checked.study, checked.design, 5, lambda seed: first)
+    assert easy.decided == 5
+    assert easy.judgments < expected_cost(plan, checked.study, checked.design, 5).judgments
 
 
 def test_the_report_of_a_best_goal_gives_its_conclusion_alone(study):

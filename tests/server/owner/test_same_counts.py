@@ -262,9 +262,9 @@ def check_insight_of_api_and_page(study: Study, computed: Insight, monkeypatch: 
     assert [sent[name] for name in ("alpha", "low", "high")] == [scale.alpha, scale.low, scale.high]
     client.cookies.set(f"{Server(study.store, study.served, Rate(1, 1), Pages()).cookie}-owner", study.session)
     page = client.get("/owner").text
-    ends = f"{scale.low:.2f} to {scale.high:.2f}; {scale.metric} metric" if scale.low is not None else ""
+    ends = f"{scale.metric} metric.*?{scale.low:.2f} to {scale.high:.2f}" if scale.low is not None else ""
     assert re.search(
-        rf"α on {re.escape(scale.scale)}.*?{scale.alpha:.2f}.*?{ends}".replace("-", "[-−]"), page, re.DOTALL
+        rf"agreement on {re.escape(scale.scale)}.*?{scale.alpha:.2f}.*?{ends}".replace("-", "[-−]"), page, re.DOTALL
     )
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
 
@@ -10,7 +11,7 @@ import numpy as np
 
 from judgewell.analysis.goals.look import Look, Rule, Systems, certainty, difference_variances, topic_starts
 from judgewell.analysis.goals.state import State
-from judgewell.stats.arrays import Floats, Ints
+from judgewell.stats.arrays import Bools, Floats, Ints
 
 NEXT = 100  # answers for which the expected effect is shown
 
@@ -34,9 +35,17 @@ def batch_size(answers: int, documents: int) -> int:
 
 
 def next_batch(
-    state: State, seen: Look, rule: Rule, size: int | None = None, unit: int = 1, available: Ints | None = None
+    state: State,
+    seen: Look,
+    rule: Rule,
+    size: int | None = None,
+    unit: int = 1,
+    available: Ints | None = None,
+    known: Bools | None = None,
 ) -> Batch:
     """The next documents to ask about: `size` of them, in units of `unit` documents of one topic.
+
+    `known` marks documents that every unit of their topic has anyway: they are asked about beside the `unit` others.
 
     Documents are taken by their key, the λ up to which they are wanted: q(τ² + σ²)/u² for one that is not in the sample
     (its π rises to √(q(τ² + σ²)/λ), and it is asked about when u < π), q σ²/(n(n + 1)) for one more answer about a
@@ -45,6 +54,8 @@ def next_batch(
     back when there is nothing left to ask.
     """
     size = batch_size(int(state.asked.sum()), state.documents) if size is None else size
+    if size <= 0:
+        return Batch(np.empty(0, np.int64), state.asked_pi)
     most = np.full(state.documents, rule.most) if available is None else np.minimum(rule.most, available)
     unasked = (state.asked == 0) & (state.u >= state.asked_pi)
     if rule.mode == "floor" and unasked.any():
@@ -55,7 +66,8 @@ def next_batch(
     again = seen.value * seen.gains.foreseen / np.maximum(state.asked * (state.asked + 1.0), 1.0)
     more = (state.asked_pi >= 1) & (state.asked > 0) & (state.asked < most)
     key = np.where(unasked, new / np.square(state.u), np.where(more, again, 0.0))
-    chosen = np.sort(_largest(key, size)) if unit == 1 else _in_units(key, state.topic, size, unit)
+    free = np.zeros(state.documents, bool) if known is None else known
+    chosen = np.sort(_largest(key, size)) if unit == 1 else _in_units(key, state.topic, size, unit, free)
     rest = key.copy()
     rest[chosen] = 0.0
     if unit == 1:
@@ -87,16 +99,48 @@ def _largest(key: Floats, size: int) -> Ints:
     return order[key[order] > 0]
 
 
-def _in_units(key: Floats, topic: Ints, size: int, unit: int) -> Ints:
-    """About `size` rows with large keys: the nearest whole number of units for each topic, topic by topic."""
+def _in_units(key: Floats, topic: Ints, size: int, unit: int, known: Bools) -> Ints:
+    """About `size` rows with large keys in whole units of their topics, topic by topic, the largest keys first.
+
+    A topic has no more units than its rows fill, unless no topic can fill one. A known row is taken where its key is
+    above those of the rows for which the units of its topic have no place.
+    """
     count = int(topic[-1]) + 1
-    wanted = np.bincount(topic[_largest(key, size)], minlength=count) / unit
-    units: Ints = np.floor(wanted).astype(np.int64)
-    missing = max(round(wanted.sum()), 1) - int(units.sum())
-    units[np.argsort(units - wanted, kind="stable")[: max(missing, 0)]] += 1
-    order = np.lexsort((-key, topic))
+    placed = np.where(known, 0.0, key)
+    wanted = np.bincount(topic[_largest(placed, size)], minlength=count) / unit
+    rows = np.bincount(topic[placed > 0], minlength=count)
+    most = rows // unit if (rows >= unit).any() else np.minimum(rows, 1)
+    units = _whole_units(wanted, most)
+    order = np.lexsort((-placed, topic))
     place = np.arange(len(key)) - np.searchsorted(topic, topic)  # within the topic; topics ascend
-    return order[(place < units[topic] * unit) & (key[order] > 0)]
+    taken = (place < units[topic] * unit) & (placed[order] > 0)
+    limit = np.zeros(count)
+    np.maximum.at(limit, topic[order[~taken]], placed[order[~taken]])
+    chosen = np.zeros(len(key), bool)
+    chosen[order[taken]] = True
+    chosen |= known & (units[topic] > 0) & (key > limit[topic])
+    in_order = np.lexsort((-key, topic))
+    return in_order[chosen[in_order]]
+
+
+def _whole_units(wanted: Floats, most: Ints) -> Ints:
+    """Whole units of each topic: as many in all as are wanted, nearest to the wanted ones, none with more than most."""
+    units: Ints = np.minimum(np.floor(wanted).astype(np.int64), most)
+    missing = min(max(round(wanted.sum()), 1), int(most.sum())) - int(units.sum())
+    for _ in range(missing):
+        units[np.argmax(np.where(units < most, wanted - units, -np.inf))] += 1
+    return units
+
+
+def units_of(documents: Ints, topic: Ints, unit: int, known: Bools | None = None) -> int:
+    """The units that these documents take, each of one topic with at most `unit` of them beside the known ones."""
+    placed = documents if known is None else documents[~known[documents]]
+    return int(np.ceil(np.bincount(topic[placed]) / unit).sum())
+
+
+def size_within(size: int, rule: Rule, unit: int, made: int) -> int:
+    """The size of a batch after `made` units, cut where the study would have more units than its whole design."""
+    return size if rule.most_units is None else min(size, max(0, rule.most_units - made) * unit)
 
 
 @dataclass(frozen=True)
@@ -107,33 +151,53 @@ class Expected:
     least: float  # the smallest z then
     contested: int  # pairs that are contested then
     to_end: int | None  # answers until the study stops; None: not within its cap
+    units: int  # until it stops or reaches its cap, with those that are made and not complete
 
 
-def expect(state: State, seen: Look, rule: Rule, systems: Systems, answers: int = NEXT) -> Expected:
-    """What the next answers are expected to do, and how many there are until the end."""
-    after, used = _imagined(state, seen, rule, answers)
-    z = _imagined_z(after, seen, rule, systems)
+def expect(
+    state: State,
+    seen: Look,
+    rule: Rule,
+    systems: Systems,
+    answers: int = NEXT,
+    *,
+    unit: int = 1,
+    known: Bools | None = None,
+    pending: Sequence[Batch] = (),
+    made: int = 0,
+) -> Expected:
+    """What the next answers are expected to do, and how many answers and units there are until the end.
+
+    `made` units are complete; the batches that are made and not complete, `pending`, are answered first.
+    """
+    batch = next_batch(state, seen, rule, answers)
+    used = len(batch.documents)
+    z = _imagined_z(_imagined(state, batch), seen, rule, systems)
     contested = int((z[seen.contested] < rule.contested).sum())
     least = float(z[seen.relevant].min(initial=math.inf))
     if seen.status != "collecting":
-        return Expected(used, least, contested, 0 if seen.status == "decided" else None)
-    done, state_then = 0, state
+        return Expected(used, least, contested, 0 if seen.status == "decided" else None, 0)
+    begun = np.bincount([at for batch in pending for at in batch.documents], minlength=state.documents)
+    before = np.maximum(state.asked - begun, 0)
+    then = replace(state, n=before, asked=before, asked_pi=state.pi)
+    waiting, asked, units = list(pending), 0, 0
     while True:
-        state_then, more = _imagined(state_then, seen, rule, None)
-        done += more
-        if not more or state_then.answers > rule.most * state.documents:
-            return Expected(used, least, contested, None)
-        now = _imagined_z(state_then, seen, rule, systems)[seen.relevant].min(initial=math.inf)
-        if now >= rule.threshold and state_then.answers >= rule.first_test * state.documents:
-            return Expected(used, least, contested, done)
+        size = size_within(batch_size(int(then.asked.sum()), state.documents), rule, unit, made + units)
+        batch = waiting.pop(0) if waiting else next_batch(then, seen, rule, size, unit, known=known)
+        if not len(batch.documents):
+            return Expected(used, least, contested, None, units)
+        then = _imagined(then, batch)
+        asked, units = asked + len(batch.documents), units + units_of(batch.documents, state.topic, unit, known)
+        now = _imagined_z(then, seen, rule, systems)[seen.relevant].min(initial=math.inf)
+        if now >= rule.threshold and then.answers >= rule.first_test * state.documents:
+            return Expected(used, least, contested, asked, units)
 
 
-def _imagined(state: State, seen: Look, rule: Rule, size: int | None) -> tuple[State, int]:
-    """The state when the next batch has been answered, without its answers."""
-    batch = next_batch(state, seen, rule, size)
+def _imagined(state: State, batch: Batch) -> State:
+    """The state when a batch has been answered, without its answers."""
     n = state.asked.copy()
     n[batch.documents] += 1
-    return replace(state, n=n, pi=batch.pi, asked=n, asked_pi=batch.pi), len(batch.documents)
+    return replace(state, n=n, pi=batch.pi, asked=n, asked_pi=batch.pi)
 
 
 def _imagined_z(state: State, seen: Look, rule: Rule, systems: Systems) -> Floats:

@@ -7,10 +7,10 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from judgewell.analysis.goals.batch import next_batch
+from judgewell.analysis.goals.batch import batch_size, next_batch, size_within, units_of
 from judgewell.analysis.goals.look import Look, Rule, Systems, look
 from judgewell.analysis.goals.state import State
-from judgewell.stats.arrays import Floats, Ints
+from judgewell.stats.arrays import Bools, Floats, Ints
 
 Answers = Callable[[Ints, Ints], Floats]  # documents and how many answers each has had → the next answers, in points
 
@@ -39,12 +39,13 @@ def follow(
     *,
     stop: bool = True,
     unit: int = 1,
+    known: Bools | None = None,
 ) -> Followed:
     """Ask batch after batch until the rule stops it, or (without `stop`) to the cap; `available` limits the answers.
 
-    Batches have units of `unit` documents of one topic.
+    Batches have units of `unit` documents of one topic beside the `known` ones.
     """
-    state, looks = first, []
+    state, looks, made = first, [], 0
     batches: list[Ints] = []
     while True:
         seen = look(state, rule, systems)
@@ -52,10 +53,12 @@ def follow(
             looks.append((state.answers, seen.least))
         if seen.status == "not separable" or (stop and seen.status == "decided"):
             return Followed(state, seen, tuple(looks), tuple(batches))
-        batch = next_batch(state, seen, rule, unit=unit, available=available)
+        size = size_within(batch_size(state.answers, state.documents), rule, unit, made)
+        batch = next_batch(state, seen, rule, size, unit, available, known)
         if not len(batch.documents):
             return Followed(state, seen, tuple(looks), tuple(batches))
         batches.append(batch.documents)
+        made += units_of(batch.documents, state.topic, unit, known)
         points = answers(batch.documents, state.n[batch.documents])
         state = state.answered(batch.documents, points, batch.pi)
 

@@ -56,11 +56,17 @@ class Rule:
     confidence: float = 0.95
     mode: Mode = "sampled"
     most: int = 10  # answers about one document
+    most_units: int | None = None  # those of the whole design
     full: int | None = None  # ask instead: would the design with so many answers of each document agree?
 
     @property
     def threshold(self) -> float:
         return THRESHOLDS[self.confidence] + (ORDER if self.decide == "order" else 0.0)
+
+    @property
+    def needed(self) -> float:
+        """The probability that every pair needs at a test."""
+        return NormalDist().cdf(self.threshold)
 
     @property
     def contested(self) -> float:
@@ -108,7 +114,7 @@ class Look:
                 "first": names[self.first[at]],
                 "second": names[self.second[at]],
                 "difference": round(float(self.means[self.first[at]] - self.means[self.second[at]]), 4),
-                "probability": round(float(ndtr(self.z[at])), 4),
+                "probability": round(float(ndtr(self.z[at])), 5),
             }
             for at in rows
         ]

@@ -192,12 +192,18 @@ def next_pairs(
 
 
 def expect_pairs(
-    state: PairState, seen: PairLook, rule: Rule, systems: Systems, allowed: tuple[Floats, ...] | None = None
+    state: PairState,
+    seen: PairLook,
+    rule: Rule,
+    systems: Systems,
+    allowed: tuple[Floats, ...] | None = None,
+    unit: int = 1,
+    left: int | None = None,
 ) -> Expected:
     """What the next 100 answers are expected to do, and how many there are until the end.
 
     An answer is imagined as the share of a win that the strengths foresee, so that they stay and variances shrink. From
-    then on 1/variance is taken to grow as it does by these answers.
+    then on 1/variance is taken to grow as it does by these answers. Units have `unit` pairs, and at most `left` follow.
     """
     last = seen.look
     chosen = next_pairs(state, seen, NEXT, allowed)
@@ -211,14 +217,18 @@ def expect_pairs(
     z = certainty(rule, difference, then)
     least, contested = float(z[last.relevant].min(initial=np.inf)), int((z[last.contested] < rule.contested).sum())
     if last.status != "collecting":
-        return Expected(len(chosen), least, contested, 0 if last.status == "decided" else None)
+        return Expected(len(chosen), least, contested, 0 if last.status == "decided" else None, 0)
     kept = last.relevant & np.isfinite(last.z)
     with np.errstate(divide="ignore", invalid="ignore"):
         wanted = np.where(last.z > 0, np.square(rule.threshold / last.z), np.inf) / now  # 1/variance at the stop
         more = len(chosen) * ((wanted - 1 / now) / (1 / then - 1 / now))[kept].max(initial=0.0)
     more = max(float(more), rule.first_test * state.documents - state.answers)
-    within = state.answers + more <= rule.most * state.documents  # not a number: nothing left to ask
-    return Expected(len(chosen), least, contested, ceil(more) if within else None)
+    most = max(0, rule.most * state.documents - state.answers)
+    most = most if left is None else min(most, left * unit)
+    within = more <= most  # not a number: nothing left to ask
+    return Expected(
+        len(chosen), least, contested, ceil(more) if within else None, ceil((more if within else most) / unit)
+    )
 
 
 class _Topic:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Mapping
 from dataclasses import asdict, dataclass, field, replace
 from typing import Any
 
@@ -16,7 +17,7 @@ from judgewell.comparison.scores import system_number
 from judgewell.errors import Information, InputError, JudgewellError, collect_notes, note
 from judgewell.evaluation.measures.base import Linear
 from judgewell.formats.runs import open_runs
-from judgewell.stats.arrays import Floats
+from judgewell.stats.arrays import Bools, Floats
 from judgewell.study.file import Problem, Source, matching, read_source
 from judgewell.study.inputs import Inputs, missing_files
 from judgewell.study.model import Goal, Study
@@ -41,6 +42,10 @@ class Plan:
         if self.low is None or self.high is None:
             raise InputError("answers about pairs have no points", cure="use look_at_pairs")
         return Points(linear_measure(self.measure), self.low, self.high)
+
+    def limited_to(self, units: int) -> Plan:
+        """The plan of a study that makes no more units than these, those of its whole design."""
+        return replace(self, rule=replace(self.rule, most_units=units))
 
     def first(self) -> State:
         """The state before the first answer."""
@@ -184,6 +189,11 @@ def ranked_part(pool: pl.DataFrame, systems: Systems) -> tuple[pl.DataFrame, Sys
         text = f"{few} are not asked about: no system of the goal ranks them within the measure's cutoff"
         note(Information(text))
     return pool.filter(pl.Series(kept)), Systems(systems.names, systems.weights[:, kept], systems.importance[kept])
+
+
+def known_rows(pool: pl.DataFrame, known: Mapping[str, Mapping[str, str]]) -> Bools:
+    """Which documents of a pool are known ones, which every unit of their topic has."""
+    return np.array([doc in known.get(topic, {}) for topic, doc in pool.select("topic", "doc").iter_rows()], bool)
 
 
 def scale_ends(study: Study) -> tuple[float | None, float | None]:

@@ -17,6 +17,7 @@ from starlette.responses import HTMLResponse, Response
 
 from judgewell.server.bundles import static_version
 from judgewell.server.process import Server
+from judgewell.server.queries.goal import chance
 from judgewell.server.queries.history import AssessorRow
 from judgewell.study.checks import check_words
 from judgewell.text import counted, percent
@@ -225,6 +226,7 @@ def environment() -> Environment:
         undefined=StrictUndefined,
     )
     named: dict[str, Any] = {"when": when, "clock": clock, "spell": spell, "money": money, "fraction": fraction}
+    named |= {"chance": chance}
     named["percent"] = percent
     made.filters |= named | {
         "stage_words": stage_words,

@@ -62,7 +62,7 @@ def _goal(connection: sa.Connection, progress: Status, judgments: pl.DataFrame) 
     if end is None:
         return None
     if drawn is None or end.leader is None or judgments.is_empty():
-        return GoalEnd(end.decide, tuple(end.sentences))
+        return GoalEnd(end.decide, tuple(end.sentences), ended=end.ended is not None)
     from judgewell.analysis.goals.batch import even_answers
     from judgewell.analysis.goals.look import look
     from judgewell.analysis.goals.plan import Plan
@@ -74,15 +74,15 @@ def _goal(connection: sa.Connection, progress: Status, judgments: pl.DataFrame) 
     even = even_answers(seen, plan.rule, plan.systems)
     needed = "more than its cap allows" if even is None else f"about {even:,} judgments"
     cost = (
-        f"The last look is based on {end.answers:,} judgments; an even design would have needed {needed} for the same "
+        f"The last test is based on {end.answers:,} judgments; an even design would have needed {needed} for the same "
     )
     cost += "certainty (not counting known documents shown only as checks)."
     if judgments.height > end.answers:
         rest = judgments.height - end.answers
         cost += (
-            f" The other {rest:,} judgments are of known documents shown as checks, or were completed after that look."
+            f" The other {rest:,} judgments are of known documents shown as checks, or were completed after that test."
         )
-    return GoalEnd(end.decide, tuple(end.sentences), cost)
+    return GoalEnd(end.decide, tuple(end.sentences), cost, end.ended is not None)
 
 
 def _endings(endings: tuple[UnitEnding, ...]) -> pl.DataFrame:

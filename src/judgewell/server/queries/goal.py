@@ -11,7 +11,7 @@ from typing import Any
 import polars as pl
 import sqlalchemy as sa
 
-from judgewell.server.store.schema import batches, goals, pauses
+from judgewell.server.store.schema import batches, goals, pauses, reservations, units
 from judgewell.study.model import Study
 from judgewell.tables import INCLUSION
 from judgewell.text import counted
@@ -44,10 +44,12 @@ class GoalProgress:
     next_answers: int  # for which `next_contested` holds
     next_contested: int | None
     to_end: int | None  # answers that are expected until the study stops; None: not within its cap, or not known yet
-    units_to_end: int | None
-    money_to_end: float | None
+    units_to_end: int | None  # that are still expected, until the stop or the cap; None: not known yet
+    money_to_end: float | None  # of these units, with the fee
     currency: str
     ended: float | None
+    needed: float | None = None  # the probability that every pair needs at a test
+    confidence: float = 0.95  # of all tests together
 
     @property
     def sentences(self) -> list[str]:
@@ -59,25 +61,42 @@ class GoalProgress:
         done = f"{self.complete} of {counted(self.batches, 'batch', 'batches')} of documents complete"
         text = [f"Goal: {aim} by {self.measure}. {done}."]
         if self.leader is None:
-            return [*text, "The first look is taken when the first batch is complete."]
+            return [*text, "The systems are compared for the first time when the first batch is complete."]
         if self.contested and all(pair.probability == 0.5 for pair in self.contested):  # variance unknown
             return [*text, "It is too early to say which system is ahead: every topic needs judgments first."]
         ahead = all(round(pair.difference, 1) > 0 for pair in self.contested)
         lead = f"{self.leader} leads. " if ahead else "No system is ahead of all others yet. "
         lead = "" if self.decide == "order" else lead
         text.append(f"{lead}{self.reason[:1].upper()}{self.reason[1:]}.")
-        more = (
-            f"; about {self.next_contested} after the next {self.next_answers} judgments" if self.next_answers else ""
-        )
+        if self.needed is not None:
+            text.append(
+                f"The study tests after every batch. Each test needs a probability of {chance(self.needed)} for every "
+                f"pair, so that all tests together are right with {100 * self.confidence:g} % confidence."
+            )
         are = "is" if self.contested_pairs == 1 else "are"
-        text.append(f"{counted(self.contested_pairs, 'pair')} of systems {are} still open{more}.")
-        if not self.next_answers:
-            return text
-        end = "At these scores, the study will use all judgments its design allows without reaching its goal."
-        if self.to_end is not None:
-            end = f"About {self.to_end:,} more judgments are expected until the study can stop"
-            end += f" ({self.money_to_end:,.2f} {self.currency})." if self.money_to_end else "."
-        return [*text, end]
+        text.append(f"{counted(self.contested_pairs, 'pair')} of systems {are} still open.")
+        return [*text, *self._end]
+
+    @property
+    def _end(self) -> list[str]:
+        """When the study is expected to stop, and what that costs."""
+        if self.units_to_end is None:
+            return []
+        units = counted(self.units_to_end, "unit")
+        amount = f"{self.money_to_end:,.2f} {self.currency}" if self.money_to_end else ""
+        if self.to_end is None:
+            more = f"{units} more" + (f", {amount}" if amount else "")
+            return [f"At these scores, the study will use all units of its design ({more}) without reaching its goal."]
+        money = f" ({amount})" if amount else ""
+        return [
+            f"About {counted(self.to_end, 'more judgment')} in {units} are expected until the study can stop{money}; "
+            "known documents shown only as checks are not counted."
+        ]
+
+
+def chance(probability: float) -> str:
+    """A probability near 1 in per cent."""
+    return "> 99.99 %" if probability >= 0.99995 else f"{100 * probability:.2f} %"
 
 
 def goal_progress(connection: sa.Connection, study: Study) -> GoalProgress | None:
@@ -90,8 +109,10 @@ def goal_progress(connection: sa.Connection, study: Study) -> GoalProgress | Non
     last: dict[str, Any] = looks[-1] if looks else {}
     paused = connection.execute(sa.select(pauses.c.reason).where(pauses.c.topic == "")).scalar()
     expected = last.get("next", {})
+    units = _units_to_end(connection, expected)
     to_end = expected.get("to_end")
-    units = None if to_end is None else units_to_answer(study, row.known, to_end)
+    if to_end and units is not None and units < expected["units"]:  # some were completed since the look
+        to_end = round(to_end * units / expected["units"])
     status = "collecting" if row.ended is None else last.get("status", "not separable")
     decide = study.goal.decide
     return GoalProgress(
@@ -112,17 +133,38 @@ def goal_progress(connection: sa.Connection, study: Study) -> GoalProgress | Non
         money_to_end=None if units is None else study.pay.with_fee(units * study.pay.amount),
         currency=study.pay.currency,
         ended=row.ended,
+        needed=last.get("needed"),
+        confidence=study.goal.confidence,
     )
 
 
-def units_to_answer(study: Study, known: dict[str, Any], answers: int) -> int:
-    """The units of so many answers; known documents or pairs take places and give none."""
-    if study.groups:
-        room = study.groups.pairs - any(len(one) == 2 for one in known.values())
-    else:
-        size = study.units.documents if study.units else 1
-        room = size - max((len(one) for one in known.values()), default=0)
-    return -(-answers // max(1, room))
+def completed_units(connection: sa.Connection) -> dict[int, int]:
+    """The completed units of each batch."""
+    done = sa.and_(reservations.c.state == "done", ~reservations.c.excluded)
+    query = (
+        sa.select(units.c.batch, sa.func.count(sa.distinct(units.c.number)))
+        .join_from(units, reservations, reservations.c.unit == units.c.number)
+        .where(done, units.c.batch.is_not(None))
+        .group_by(units.c.batch)
+    )
+    return dict(connection.execute(query).all())
+
+
+def _units_to_end(connection: sa.Connection, expected: dict[str, Any]) -> int | None:
+    """Units that are still expected: those of the last look without those completed since.
+
+    At least those that assessors hold, and those that the next test waits for.
+    """
+    if "units" not in expected:
+        return None
+    done = completed_units(connection)
+    oldest = sa.select(sa.func.min(batches.c.number)).where(batches.c.completed.is_(None)).scalar_subquery()
+    waits = sa.select(sa.func.count(), sa.func.min(units.c.batch)).where(units.c.batch == oldest)
+    made, batch = connection.execute(waits).one()
+    held = sa.select(sa.func.count()).select_from(reservations).where(reservations.c.state == "live")
+    in_hand = int(connection.execute(held).scalar() or 0)
+    left: int = expected["units"] - (sum(done.values()) - expected["completed"])
+    return max(left, in_hand, int(made) - done.get(batch, 0), 0)
 
 
 def goal_inclusion(connection: sa.Connection) -> pl.DataFrame | None:

@@ -17,7 +17,7 @@ from judgewell.server.queries.endings import COMPLETED, IN_PROGRESS, ending, end
 from judgewell.server.queries.former_names import former
 from judgewell.server.queries.money import Money, money
 from judgewell.server.queries.slots import slot_length
-from judgewell.server.queries.status import Counts, TopicProgress, remaining_completions, status
+from judgewell.server.queries.status import Counts, TopicProgress, remaining_completions, status, units_to_come
 from judgewell.server.session.served import Served
 from judgewell.server.store.schema import (
     answers,
@@ -148,9 +148,7 @@ def overview(connection: sa.Connection, served: Served, now: float) -> Overview:
     remaining = remaining_completions(connection, now)
     pace = None if paused is not None else _pace(connection, now)
     excluded = sa.select(sa.func.count(sa.distinct(exclusions.c.assessor))).where(exclusions.c.undone.is_(None))
-    to_come = remaining  # of an open goal, also units that are not made yet
-    if state.goal is not None and state.goal.ended is None:
-        to_come = max(remaining, state.goal.units_to_end or 0)
+    to_come = units_to_come(connection, state.goal, now)
     units_of = of_units({one.ending: one.units for one in state.endings}, "done")
     counts = {field.name: getattr(state, field.name) for field in fields(Counts)} | {"study": served.title}
     return Overview(

@@ -111,7 +111,8 @@ def status(connection: sa.Connection, now: float) -> Status:
     given = connection.execute(
         sa.select(sa.func.count(), sa.func.sum(sa.case((answers.c.current, 0), else_=1))).select_from(answers)
     ).one()
-    spent = money(connection, settings.pay, remaining_completions(connection, now))
+    goal = goal_progress(connection, settings)
+    spent = money(connection, settings.pay, units_to_come(connection, goal, now))
     return Status(
         study=row.name,
         hash=row.hash,
@@ -132,7 +133,7 @@ def status(connection: sa.Connection, now: float) -> Status:
         within_budget=spent.within_budget,
         hourly=hourly(connection, settings.pay),
         paused=tuple(sorted(connection.execute(sa.select(pauses.c.topic)).scalars())),
-        goal=goal_progress(connection, settings),
+        goal=goal,
         machines=tuple(machine_rows(connection, now)),
     )
 
@@ -173,6 +174,13 @@ def remaining_completions(connection: sa.Connection, now: float) -> int:
     """Completions that are still missing."""
     missing = missing_completions(now).subquery()
     return int(connection.execute(sa.select(sa.func.sum(missing.c.missing))).scalar() or 0)
+
+
+def units_to_come(connection: sa.Connection, goal: GoalProgress | None, now: float) -> int:
+    """Completions that the study still expects: of an open goal those until it stops, also of units not made yet."""
+    if goal is None or goal.ended is not None or goal.units_to_end is None:
+        return remaining_completions(connection, now)
+    return goal.units_to_end
 
 
 def check_results(connection: sa.Connection) -> list[CheckResult]:

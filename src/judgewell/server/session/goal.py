@@ -21,7 +21,7 @@ from judgewell.analysis.goals.plan import Plan
 from judgewell.server.process import Server
 from judgewell.server.queries.status import missing_completions
 from judgewell.server.session.assignment import hand_on, silent_holders
-from judgewell.server.session.goal_evidence import collected
+from judgewell.server.session.goal_evidence import Evidence, collected
 from judgewell.server.session.served import Served
 from judgewell.server.store.filling import add_batch
 from judgewell.server.store.schema import (
@@ -109,7 +109,7 @@ def _looked(store: Store, served: Served, number: int, now: float) -> bool:
     """Look at the answers now that a batch is complete; whether the study has ended by that."""
     gathered = store.read(lambda connection: collected(connection, served, now)).result()
     plan, (seen, coming) = gathered.plan, gathered.look(number)
-    entry = seen.entry(plan.systems.names) | {"next": coming}
+    entry = seen.entry(plan.systems.names) | {"needed": plan.rule.needed, "next": coming}
 
     def put(connection: sa.Connection) -> bool:
         mine = sa.and_(batches.c.number == number, batches.c.completed.is_(None))
@@ -170,7 +170,7 @@ def _made(store: Store, served: Served, units_wanted: int, now: float) -> int:
     size = units_wanted * gathered.room
     chosen = gathered.next(after, size)
     if not chosen.rows:
-        return 0 if after < number - 1 else _nothing_left(store, gathered.plan, gathered.look(after)[0], now)
+        return 0 if after < number - 1 else _nothing_left(store, gathered, now)
     design = gathered.units(number, chosen)
     row = chosen.row(number, size, after) | {"made": now}
 
@@ -187,8 +187,11 @@ def _made(store: Store, served: Served, units_wanted: int, now: float) -> int:
     return store.write(put).result()
 
 
-def _nothing_left(store: Store, plan: Plan, last: Look, now: float) -> int:
-    seen = replace(last, status="not separable", reason="there is nothing left to ask")
+def _nothing_left(store: Store, gathered: Evidence, now: float) -> int:
+    plan, made = gathered.plan, gathered.made()
+    used = plan.rule.most_units is not None and made >= plan.rule.most_units
+    reason = f"all {made:,} units of the whole design were used" if used else "there is nothing left to ask"
+    seen = replace(gathered.look(gathered.complete)[0], status="not separable", reason=reason)
 
     def put(connection: sa.Connection) -> int:
         if connection.execute(sa.select(goals.c.ended)).scalar() is None:

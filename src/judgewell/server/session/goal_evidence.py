@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
+from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
@@ -11,12 +12,13 @@ import numpy as np
 import polars as pl
 import sqlalchemy as sa
 
-from judgewell.analysis.goals.batch import Expected, batch_size, expect, next_batch
+from judgewell.analysis.goals.batch import Batch, Expected, batch_size, expect, next_batch, size_within, units_of
 from judgewell.analysis.goals.look import Look, look
 from judgewell.analysis.goals.pairs import PairState, expect_pairs, look_at_pairs, next_pairs
-from judgewell.analysis.goals.plan import Plan
+from judgewell.analysis.goals.plan import Plan, known_rows
 from judgewell.analysis.goals.state import State
 from judgewell.server.queries.endings import STANDS
+from judgewell.server.queries.goal import completed_units
 from judgewell.server.session.served import Served
 from judgewell.server.store.schema import (
     MACHINE,
@@ -29,7 +31,7 @@ from judgewell.server.store.schema import (
     reservations,
     units,
 )
-from judgewell.stats.arrays import Floats
+from judgewell.stats.arrays import Bools, Floats
 from judgewell.study.design.batches import batch_pairs, batch_units
 from judgewell.study.design.chance import generator
 from judgewell.study.design.plan import Design
@@ -61,6 +63,7 @@ class Evidence(ABC):
     answers: pl.DataFrame  # topic, doc, other, value, preferred, known, finished
     batches: Sequence[Any]  # number, documents, inclusion
     complete: int  # the last complete batch
+    completed: Mapping[int, int] = field(default_factory=dict)  # units of each batch
 
     @property
     @abstractmethod
@@ -73,7 +76,29 @@ class Evidence(ABC):
 
     @abstractmethod
     def next(self, after: int, size: int | None) -> Chosen:
-        """The recipe's batch, or a larger one of `size` where more people wait than it would keep busy."""
+        """The recipe's batch, or a larger one of `size` where more people wait than it would keep busy.
+
+        It has no more units than the whole design leaves.
+        """
+
+    @abstractmethod
+    def _units_of(self, rows: Sequence[Any]) -> int:
+        """The units of a batch."""
+
+    def made(self, upto: int | None = None) -> int:
+        """The units of all batches, or of those up to one."""
+        return sum(self._units_of(row.documents) for row in self.batches if upto is None or row.number <= upto)
+
+    def _shown(self, expected: Expected, completed: int) -> dict[str, Any]:
+        """What is stored: `units` that are still to be completed, without those of them that are `completed` already,
+        and the units completed by now, so that those of later can be subtracted."""
+        return {
+            "answers": expected.answers,
+            "contested": expected.contested,
+            "to_end": expected.to_end,
+            "units": max(0, expected.units - completed),
+            "completed": sum(self.completed.values()),
+        }
 
     @abstractmethod
     def units(self, number: int, chosen: Chosen) -> Design:
@@ -81,10 +106,6 @@ class Evidence(ABC):
 
     def _rng(self, number: int) -> np.random.Generator:
         return generator(self.study.study.seed, "batch", str(number))
-
-
-def _shown(expected: Expected) -> dict[str, Any]:
-    return {"answers": expected.answers, "contested": expected.contested, "to_end": expected.to_end}
 
 
 class DocumentEvidence(Evidence):
@@ -118,15 +139,27 @@ class DocumentEvidence(Evidence):
     def look(self, after: int) -> tuple[Look, dict[str, Any]]:
         state, rule, systems = self._state(after), self.plan.rule, self.plan.systems
         seen = look(state, rule, systems)
-        return seen, _shown(expect(state, seen, rule, systems))
+        pending = [
+            Batch(np.array(row.documents), np.array(row.inclusion)) for row in self.batches if row.number > after
+        ]
+        of_units = {"unit": self.room, "made": self.made(after)}
+        expected = expect(state, seen, rule, systems, known=self._known_rows, pending=pending, **of_units)
+        return seen, self._shown(expected, sum(count for number, count in self.completed.items() if number > after))
 
     def next(self, after: int, size: int | None) -> Chosen:
-        state = self._state(after)
-        seen = look(state, self.plan.rule, self.plan.systems)
-        batch = next_batch(state, seen, self.plan.rule, None, self.room)
-        if size is not None and len(batch.documents) < size:
-            batch = next_batch(state, seen, self.plan.rule, size, self.room)
+        state, rule = self._state(after), self.plan.rule
+        seen = look(state, rule, self.plan.systems)
+        size = max(size or 0, batch_size(int(state.asked.sum()), state.documents))
+        size = size_within(size, rule, self.room, self.made())
+        batch = next_batch(state, seen, rule, size, self.room, known=self._known_rows)
         return Chosen(batch.documents.tolist(), batch.pi.tolist())
+
+    @property
+    def _known_rows(self) -> Bools:
+        return known_rows(self.plan.pool, self.known)
+
+    def _units_of(self, rows: Sequence[Any]) -> int:
+        return units_of(np.array(rows, np.int64), self.plan.first().topic, self.room, self._known_rows)
 
     def units(self, number: int, chosen: Chosen) -> Design:
         scale = next(iter(self.study.scales))
@@ -182,13 +215,18 @@ class PairEvidence(Evidence):
     def look(self, after: int) -> tuple[Look, dict[str, Any]]:
         state, rule, systems = self._state(), self.plan.rule, self.plan.systems
         seen = look_at_pairs(state, rule, systems)
-        return seen.look, _shown(expect_pairs(state, seen, rule, systems, self._allowed()))
+        left = None if rule.most_units is None else rule.most_units - self.made(after)
+        return seen.look, self._shown(expect_pairs(state, seen, rule, systems, self._allowed(), self.room, left), 0)
 
     def next(self, after: int, size: int | None) -> Chosen:
         state = self._state()
         seen = look_at_pairs(state, self.plan.rule, self.plan.systems)
         wanted = max(size or 0, batch_size(int(sum(one.sum() for one in self._asked()) / 2), state.documents))
+        wanted = size_within(wanted, self.plan.rule, self.room, self.made())
         return Chosen([list(pair) for pair in next_pairs(state, seen, wanted, self._allowed(), self.room)])
+
+    def _units_of(self, rows: Sequence[Any]) -> int:
+        return sum(-(-count // self.room) for count in Counter(at for at, _, _ in rows).values())
 
     def units(self, number: int, chosen: Chosen) -> Design:
         topics, names = self.plan.pool["topic"].unique(maintain_order=True).to_list(), self._names()
@@ -203,10 +241,12 @@ def evidence(
     given: pl.DataFrame | None = None,
     made: Sequence[Any] = (),
     complete: int = 0,
+    completed: Mapping[int, int] | None = None,
 ) -> Evidence:
     """The evidence of a study of documents or of pairs; none before it begins."""
     kind = PairEvidence if study.groups else DocumentEvidence
-    return kind(plan, known, study, pl.DataFrame(schema=_SCHEMA) if given is None else given, made, complete)
+    rows = pl.DataFrame(schema=_SCHEMA) if given is None else given
+    return kind(plan, known, study, rows, made, complete, completed or {})
 
 
 _SCHEMA: dict[str, Any] = {
@@ -257,7 +297,8 @@ def collected(connection: sa.Connection, served: Served, until: float) -> Eviden
     counting = connection.execute(_COUNTING.where(reservations.c.finished <= until)).scalars().all()
     read = lasting.answers = _with_new(connection, lasting.answers, counting)
     given = read.filter(pl.col("reservation").is_in(counting)).sort("number").select(*_SCHEMA)
-    return evidence(lasting.plan, lasting.known, served.study, given, made, complete.scalar() or 0)
+    done = completed_units(connection)
+    return evidence(lasting.plan, lasting.known, served.study, given, made, complete.scalar() or 0, done)
 
 
 def _with_new(connection: sa.Connection, read: pl.DataFrame, counting: Sequence[int]) -> pl.DataFrame:

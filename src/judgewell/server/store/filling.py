@@ -56,7 +56,7 @@ def _with_goal(content: Content, path: str | Path) -> Content:
 
     plan = load_plan(str(path), content.study, content.inputs)
     assert plan is not None  # the study has a goal
-    known = known_documents(content.design)
+    plan, known = plan.limited_to(content.design.completions), known_documents(content.design)
     begin = evidence(plan, known, content.study)
     chosen = begin.next(0, None)
     goal = {"number": 1, "plan": plan.dump(), "known": known}
