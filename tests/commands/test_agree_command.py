@@ -44,7 +44,7 @@ def test_a_summary_comes_first_and_tables_when_asked_for(judgewell, monkeypatch)
 
 
 def test_findings_beyond_one_screen_are_counted_and_shown_when_asked_for(judgewell, monkeypatch):
-    monkeypatch.setattr("judgewell.commands.agree.MOST_LINES", 4)
+    monkeypatch.setattr("judgewell.commands.agree.MOST_LINES", 7)
     _, few, _ = judgewell("agree", "j.csv", "expert.qrels", "--replicates", "50")
     _, every, _ = judgewell("agree", "j.csv", "expert.qrels", "--replicates", "50", "-v")
     shown, all_of_them = few.count("\n- "), every.count("\n- ")

@@ -60,7 +60,7 @@ def existing(study: str, database: str | None) -> Iterator[Store]:
         cure = f"start it with judgewell serve {quote(study)}{database_words(study, database)}{named}"
         raise InputError("there is no such database", cure=cure, file=where)
     with closing(open_store(where)) as store:
-        if database is not None and Path(study).is_file():
+        if database not in (None, study) and Path(study).is_file():  # a report may name the database itself
             name = read_study(study).study.name
             store.read(lambda connection: refuse_other(connection, name)).result()
         yield store

@@ -224,8 +224,8 @@ def _graded(plan: Plan, inputs: Inputs, design: Design) -> tuple[Graded | None, 
         return None, "Their gains are made up, because the study has no grades from 0 to 3 for its documents"
 
     def gains(seed: int) -> Floats:
-        found = 100 * Truth(seed, grades, known).table(pairs)["gain"].to_numpy()
-        return np.where(given, found, np.nan)
+        drawn = 100 * Truth(seed, grades, known).table(pairs)["gain"].to_numpy()
+        return np.where(given, drawn, np.nan)
 
     if given.all():
         return gains, "Their gains follow the grades, as in judgewell simulate"

@@ -58,11 +58,11 @@ class RealServer:
         self.process = None
 
     def invite(self) -> tuple[str, int]:
-        """A new assessor's link and number."""
+        """A link and number of a new assessor, whom the panel sent: its codes are for them alone."""
         store = open_store(self.database)
         try:
             served = store.read(load_served).result()
-            number = store.write(lambda c: people.new_assessor(c, "invite", time.time())).result()
+            number = store.write(lambda c: people.new_assessor(c, "panel", time.time())).result()
             return self.address + people.invite_path(served, number), number
         finally:
             store.close()

@@ -37,8 +37,10 @@ def _split_values(evidence: Evidence) -> pl.DataFrame:
     return evidence.without_known_documents()
 
 
-def _halves(table: pl.DataFrame) -> str:
+def _halves(table: pl.DataFrame) -> str | None:
     row = table.row(0, named=True)
+    if row["correlation"] is None:
+        return None
     if row["reliability"] is None:
         halves = f"Random halves of the judgments do not agree (r = {plain(row['correlation'])})"
         return f"{halves}: these judgments do not show which documents of a topic are more relevant."
