@@ -136,13 +136,15 @@ def test_one_random_judgment_for_each_document(judgewell):
     rows = [gains.select("topic", "doc", value=pl.col("gain") * factor) for factor in (0.5, 1.0, 1.5)]
     pl.concat(rows).write_csv("judgments.csv")
     asked = ("compare", *RUNS, "--gains", "crowd.csv", "--judgments", "judgments.csv", "--worlds", 100)
-    code, out, _ = judgewell(*asked, "--tell-apart", "strong", "middle", "-o", "found")
+    assert "sd of a mean" in judgewell(*asked)[1]
+    code, out, _ = judgewell(*asked, "--separate", "strong", "middle", "-o", "found")
     assert code == 0
-    assert "sd of a mean" in out
-    assert "How often strong is above middle, by the number of judgments" in out
-    judges = pl.read_csv("found/judges-needed.csv")
-    assert judges["judges"].to_list() == [1, 2, 3, 5, 8, 13]
-    assert judges["sd"][0] > judges["sd"][-1]
+    assert "How often strong is above middle on these topics, by the number of judgments of each document" in out
+    assert "above: the share of simulated studies in which strong is above middle" in " ".join(out.split())
+    needed = pl.read_csv("found/judgments-needed.csv")
+    assert needed["judgments"].to_list() == [1, 2, 3, 5, 8, 13]
+    assert needed["sd"][0] > needed["sd"][-1]
+    assert Path("found/worlds.csv").exists()
 
 
 def free_moduli(topics, docs, gains, noise=0.0):
@@ -264,7 +266,7 @@ def test_verdicts_against_the_baseline_that_change_with_the_gains_are_named(judg
         in said
     )
     assert "only under two: c; the other way round: d." in said
-    assert "fp: under the set alone; fn: under one alone; tn: under neither." in said
+    assert "only this set, only one: under one of them; neither: under neither." in said
     said = " ".join(judgewell("compare", "one.csv", "again=one.csv", "--baseline", "a")[1].split())
     assert "2 of 3 other systems differ significantly from a the same way under one and again, and no other" in said
 
@@ -290,9 +292,17 @@ def test_how_many_topics_it_takes(judgewell):
     rng = np.random.default_rng(1)
     base = rng.random(12)
     scores_table({"a": base, "b": base + rng.normal(0.1, 0.1, 12)})
-    code, out, _ = judgewell("compare", "s.csv", "--tell-apart", "b", "a")
+    code, out, _ = judgewell("compare", "s.csv", "--separate", "b", "a", "-o", "now.json")
     assert code == 0
-    assert "like these 12 find it significant in 80 % of studies: b against a (t test" in out
+    said = " ".join(out.split())
+    assert said.startswith("nDCG@10 of b is ")
+    assert "to find it significant with a probability of 80 % (t test, alpha 0.05)." in said
+    assert "found: the share of simulated studies with this many topics" in said
+    assert "best system" not in said  # only what was asked is printed; -o writes every table
+    assert {"systems", "pairs", "topics needed"} <= json.loads(Path("now.json").read_text()).keys()
+    code, former, err = judgewell("compare", "s.csv", "--tell-apart", "b", "a")
+    assert (code, former) == (0, out)
+    assert "tell_apart is the former name of separate" in err
 
 
 def test_the_same_command_writes_the_same_bytes(judgewell):

@@ -42,7 +42,7 @@ TESTS = ("t", "wilcoxon", "randomisation", "bootstrap")
 @click.option("--judgments", help="Judgments (topic, doc, value): resample the gain of each document from them.")
 @click.option("--machine", help="A machine's labels (or other cheap ones) of all documents; the gains are people's.")
 @click.option("--users", is_flag=True, help="Show for what share of users a system is better (with --judgments).")
-@click.option("--tell-apart", nargs=2, metavar="A B", help="How many topics or judgments it takes to separate them.")
+@click.option("--separate", nargs=2, metavar="A B", help="Estimate how many topics (or judgments) separate two.")
 @click.option("--random", is_flag=True, help="Add random labels: the reference's gains, shuffled within topics.")
 @click.option("--simulated", type=int, help="Compare this many systems made of fully judged parts of runs.")
 @choice("--missing", "error", "zero", "drop", help="Missing scores: an error, 0, or without the topic.")
@@ -57,6 +57,7 @@ TESTS = ("t", "wilcoxon", "randomisation", "bootstrap")
 @click.option("--chart", help="Draw to .svg, .pdf, .png or .html: two sets against each other, or rank intervals.")
 @click.option("--replicates", default=10_000, help="Replicates of the joint, randomisation and bootstrap tests.")
 @click.option("--resamples", type=int, hidden=True, help="The former name of --replicates.")
+@click.option("--tell-apart", nargs=2, hidden=True, help="The former name of --separate.")
 @click.option("--level", default=0.95, help="Level of the intervals.")
 @click.option("--seed", type=click.IntRange(min=0), default=0, help="Seed of all random choices.")
 @reading_options
@@ -85,14 +86,15 @@ def compare(
       judgewell compare --runs runs/*.run --gains gains.csv --draws draws.parquet
       judgewell compare --runs runs/*.run --gains human=sample.csv --machine llm.qrels -m nDCG@10
       judgewell compare --runs runs/*.run --gains gains.csv --judgments judgments.csv --users --chart profiles.svg
-      judgewell compare scores.csv --tell-apart bm25 reranked
+      judgewell compare scores.csv --separate bm25 reranked
     """
     from judgewell.analysis.compare import compare as compare_systems
     from judgewell.analysis.text import comparison_text
     from judgewell.terminal import notes, progress
 
-    if context.params.pop("resamples") is None:
-        del given["resamples"]
+    for former in ("resamples", "tell_apart"):
+        if context.params.pop(former) is None:
+            del given[former]
     where = given.pop("cluster"), given.pop("processes")
     with notes(strict) as collected:
         with progress("scoring") as show, executing(*where) as executor:
