@@ -118,16 +118,17 @@ def app(context: click.Context) -> None:
         print(context.get_help())
 
 
-def _name_commands_of(error: click.ClickException) -> None:
-    """Where an unknown option is one of other commands, say which instead of guessing at a similar one."""
+def _with_other_commands(error: click.ClickException) -> click.ClickException:
+    """The error; where an unknown option is one of other commands, it names them instead of a similar option."""
     if not isinstance(error, click.NoSuchOption) or error.ctx is None:
-        return
+        return error
     from judgewell.text import listing
 
     others = [name for name in COMMANDS if name != error.ctx.info_name and error.option_name in _options(name)]
-    if others:
-        error.possibilities = None
-        error.message = f"{error.ctx.info_name} has no option {error.option_name}; it is an option of {listing(others)}"
+    if not others:
+        return error
+    message = f"{error.ctx.info_name} has no option {error.option_name}; it is an option of {listing(others)}"
+    return click.UsageError(message, error.ctx)
 
 
 def _options(name: str) -> list[str]:
@@ -152,8 +153,7 @@ def main() -> NoReturn:
         print(f"judgewell: {error}", file=sys.stderr)
         code = error.exit_code
     except click.ClickException as error:
-        _name_commands_of(error)
-        error.show()
+        _with_other_commands(error).show()
         code = error.exit_code
     except (click.Abort, KeyboardInterrupt):
         print("judgewell: stopped", file=sys.stderr)
