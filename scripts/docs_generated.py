@@ -229,7 +229,7 @@ def measure_page(measure: type[Measure]) -> str:
     if parameters := measure.parameters():
         rows = [(f"`{field.name}`", f"`{field.default}`", field.metadata["about"]) for field in parameters]
         text += ["## Parameters", table(("parameter", "default", "what it says"), rows)]
-    text += ["## Source", measure.source + ".", "## Also written", other_names(measure)]
+    text += ["## Source", measure.source + ".", "## Other names", other_names(measure)]
     residual = f"ask for `{example_of(measure, 10)}.residual`." if measure.has_residual else ""
     linked = residual and f"It has a [residual](../../guide/uncertainty.md#unjudged-documents): {residual}"
     return described(measure, [*text, "## Example", measure_example(measure)], linked)
@@ -245,9 +245,9 @@ def described(thing: type[Measure] | type[Method], sections: Sequence[str], behi
 def other_names(measure: type[Measure]) -> str:
     trec = [name + ("_10" if name.endswith("_cut") or measure.needs_cutoff else "") for name in measure.trec_names]
     trec = [name.replace("recall_10", "recall_0.10") if measure.at == "recall" else name for name in trec]
-    named = {"here": [*measure.other_names, *measure.shorthands], "by trec_eval": trec}
+    named = {"in judgewell": [*measure.other_names, *measure.shorthands], "in trec_eval": trec}
     text = "; ".join(f"{who}: {', '.join(f'`{name}`' for name in names)}" for who, names in named.items() if names)
-    return f"{text[:1].upper()}{text[1:]}." if text else "Nothing else."
+    return f"{text[:1].upper()}{text[1:]}." if text else "None."
 
 
 def measure_example(measure: type[Measure]) -> str:
@@ -296,7 +296,10 @@ def method_page(method: type[Method], example: str) -> str:
         {},
     )
     kind = "by formula" if method.by_formula is not Method.by_formula else f"by resampling {method.draws_over}s"
-    text = ["## Options", f"It takes {method.takes}. Its interval is made {kind}.", options_table(method)]
+    interval = f"Its interval is made {kind}."
+    if method.no_interval:
+        interval = f"By default it has no interval; `--interval bootstrap` makes one {kind}."
+    text = ["## Options", f"It takes {method.takes}. {interval}", options_table(method)]
     text += ["## Evidence", f"Measured: {method.evidence}."] if method.evidence else []
     return described(method, [*text, "## Source", method.source + ".", "## Example", shown])
 
