@@ -248,7 +248,7 @@ def test_scores_against_a_baseline_with_correction(judgewell):
     said = " ".join(out.split())
     assert "low, high: 95 % interval of the mean over topics (symmetric studentised bootstrap);" in said
     assert "Ranks and top can disagree: cite top for which system is best." in said
-    assert "not corrected for the number of pairs; p_corrected, which decides about significance, is." in said
+    assert "not corrected for the number of pairs; p_corrected is corrected and decides what is significant." in said
     code, _, err = judgewell("compare", "s.csv", "--baseline", "z")
     assert (code, err.strip()) == (2, "judgewell: there is no system 'z'; the systems are a, b, c")
     code, _, err = judgewell("compare", "s.csv", "--baseline", "C")
@@ -349,7 +349,7 @@ def test_one_system_one_topic_identical_systems_missing_topics(judgewell):
     [
         ((), "either scores, or --runs with --gains"),
         (("s.csv", "--runs", "weak.run", "--gains", "nist.qrels"), "either scores, or --runs with --gains"),
-        (("nist.qrels", *RUNS), "gains and qrels go behind --gains"),
+        (("nist.qrels", *RUNS), "give gains and qrels with --gains"),
         (("--runs", "weak.run"), "either scores, or --runs with --gains"),
         ((*RUNS, "--gains", "nist.qrels", "nist.qrels"), "two files are called nist.qrels"),
         ((*RUNS, "--gains", "nist.qrels", "--draws", "crowd.csv"), "judgewell scale --draws-to"),

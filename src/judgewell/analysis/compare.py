@@ -154,7 +154,7 @@ def _check_inputs(scores: Any, runs: Any, gains: Any, users_of_nothing: bool) ->
         cure = "give --runs, --gains and --judgments with the column assessor"
         raise InputError("profiles of users come from judgments", cure=cure)
     if is_given(scores) == is_given(runs) or is_given(runs) != is_given(gains):
-        cure = "gains and qrels go behind --gains (judgewell compare --help has examples)"
+        cure = "give gains and qrels with --gains (judgewell compare --help has examples)"
         raise InputError("name either scores, or --runs with --gains", cure=cure)
 
 

@@ -140,7 +140,7 @@ def _systems(table: pl.DataFrame, sets: Sets, worlds: Mapping[str, Worlds], choi
     meaning = f"low, high: {level} interval of the mean over topics{f' ({how})' if how else ''}; "
     if biased:
         meaning = "Means have no interval: drawn documents bias the score of one system. "
-    meaning += f"rank_low, rank_high: of the rank over resampled {over}"
+    meaning += f"rank_low, rank_high: interval of the rank over resampled {over}"
     if "top" in table.columns:
         others = "all other systems" if choices.top_test == "joint" else "the best one"
         meaning += (
@@ -258,7 +258,7 @@ def _meaning_of_pairs(choices: Choices) -> str:
     how = "Student's t" if choices.test == "t" else "by the rules for a mean"
     text = f"low, high: {100 * choices.level:g} % interval of the difference over topics ({how})"
     if choices.correction != "none":
-        text += ", not corrected for the number of pairs; p_corrected, which decides about significance, is"
+        text += ", not corrected for the number of pairs; p_corrected is corrected and decides what is significant"
     return f"\n{prose(text + '.')}"
 
 

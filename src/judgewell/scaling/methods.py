@@ -167,8 +167,8 @@ def meaning(method: str, option: str) -> str:
 
 def _use(method: type[Method]) -> str:
     """When to use a method, as its docstring says; empty where it does not."""
-    found = re.search(r"^Use: (.*?)(?=^\w+: |\Z)", inspect.cleandoc(method.__doc__ or ""), re.DOTALL | re.MULTILINE)
-    return f"When to use it: {found[1][:1].lower()}{found[1][1:]}" if found else ""
+    use = re.search(r"^Use: (.*?)(?=^\w+: |\Z)", inspect.cleandoc(method.__doc__ or ""), re.DOTALL | re.MULTILINE)
+    return f"When to use it: {use[1][:1].lower()}{use[1][1:]}" if use else ""
 
 
 def explained(name: str) -> str:
