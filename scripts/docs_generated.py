@@ -28,7 +28,7 @@ import judgewell
 from judgewell import tables
 from judgewell.cli import COMMANDS, app
 from judgewell.evaluation.measures import Measure, all_measures
-from judgewell.scaling.method import Method, form
+from judgewell.scaling.method import Method, form, spelled
 from judgewell.scaling.methods import FAMILIES, meaning, methods
 from judgewell.study.model import Study
 
@@ -167,7 +167,7 @@ def command_text(command: click.Command, context: click.Context, level: int) -> 
     if examples:
         text += [f"{mark} Examples", "<!-- not run: the tests read them by the command's own rules -->"]
         text.append("```console\n" + "\n".join(f"$ {line}" for line in examples) + "\n```")
-    options = [option for option in command.params if isinstance(option, click.Option)]  # each has --help besides
+    options = [option for option in command.params if isinstance(option, click.Option) and not option.hidden]
     if options:
         rows = [option_row(option, context) for option in options]
         text += [f"{mark} Options", table(("option", "what it does"), rows)]
@@ -184,8 +184,15 @@ def help_parts(command: click.Command) -> tuple[list[str], list[str]]:
         elif "\b" in paragraph:
             prose += [lines[0], "```text\n" + "\n".join(lines[1:]) + "\n```"]
         else:
-            prose.append(" ".join(lines))
+            prose.append(with_code(" ".join(lines)))
     return prose, examples
+
+
+def with_code(text: str) -> str:
+    """Options named in prose as code, so that no line breaks inside them; what is code already stays."""
+    parts = text.split("`")
+    parts[::2] = [re.sub(r"(?<![\w-])(--[a-z][\w-]*)", r"`\1`", part) for part in parts[::2]]
+    return "`".join(parts)
 
 
 def option_row(option: click.Option, context: click.Context) -> tuple[str, str]:
@@ -193,7 +200,12 @@ def option_row(option: click.Option, context: click.Context) -> tuple[str, str]:
     if record is None:
         return ", ".join(f"`{name}`" for name in option.opts), option.help or ""
     names, about = record
-    return f"`{names}`", re.sub(r"\s+\[(.*)\]$", r" *\1*", about)
+    choices = ""
+    if isinstance(option.type, click.Choice):
+        names = names.rsplit(" [", 1)[0]
+        choices = f" One of {', '.join(f'`{choice}`' for choice in option.type.choices)}."
+    about, default = re.fullmatch(r"(.*?)(?:\s+\[(.*)\])?", about, re.DOTALL).groups()
+    return ", ".join(f"`{name}`" for name in names.split(", ")), with_code(about) + choices + (f" *{default}*" if default else "")
 
 
 # Measures
@@ -308,7 +320,7 @@ def options_table(method: type[Method]) -> str:
     rows = []
     for option in fields(method):
         kind = ", ".join(f"`{word}`" for word in form(method, option.name).split("|"))
-        default = "" if option.default is MISSING else f"`{option.default}`"
+        default = "" if option.default is MISSING else f"`{spelled(option.default)}`"
         rows.append((f"`{option.name}`", meaning(method.name, option.name), default, kind))
     return table(("option", "meaning", "default", "takes"), rows) if rows else ""
 
@@ -373,7 +385,7 @@ def models_in(annotation: Any) -> Iterator[type[BaseModel]]:
 
 def tables_page() -> dict[str, str]:
     """The columns of the five tables, from their schema."""
-    text = ["# The five tables", "One schema is the CSV header, the Parquet column and the argument's name."]
+    text = ["# The five tables", "A column has the same name in a CSV header, in Parquet and as an argument."]
     for name, one in tables.TABLES.items():
         text += [f"## {name}", f"One row: {one.row}."]
         rows = []
@@ -383,7 +395,7 @@ def tables_page() -> dict[str, str]:
             rows.append((f"`{column.name}`", str(column.dtype), needed, column.about, also))
         text.append(table(("column", "type", "", "what it says", "also read as"), rows))
         if one.key:
-            text.append(f"A row is identified by {', '.join(one.key)}: it may be there once.")
+            text.append(f"A row is identified by {', '.join(one.key)}: it may occur once.")
     text.append(
         "Columns that a table does not know are kept. A row that is missing means unjudged. How files are read: "
         "[Data formats](../guide/formats.md)."

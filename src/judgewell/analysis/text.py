@@ -231,7 +231,7 @@ def _discrimination(table: pl.DataFrame, choices: Choices) -> str:
         f"both, but with the other system better; only this set, only {reference}: under one of them; neither: under "
         "neither."
     )
-    return f"{head}\n{frame_text(shown)}\n{prose(meaning)}"
+    return f"{prose(head)}\n{frame_text(shown)}\n{prose(meaning)}"
 
 
 def _pairs(table: pl.DataFrame, names: Sequence[str], choices: Choices, every_pair: bool) -> str:
@@ -246,12 +246,12 @@ def _pairs(table: pl.DataFrame, names: Sequence[str], choices: Choices, every_pa
         rows = one.sort("difference", "first", "second", descending=[True, False, False])
         sentences = changed_verdicts(table, names, choices.baseline) if choices.baseline else []
         changes = "".join(f"\n{prose(sentence)}" for sentence in sentences)
-        return f"{text}\n{frame_text(rows.select(columns))}{_meaning_of_pairs(choices)}{changes}"
+        return f"{prose(text)}\n{frame_text(rows.select(columns))}{_meaning_of_pairs(choices)}{changes}"
     best = one.sort("mean_first", "first", descending=[True, False])["first"][0]
     rows = one.filter((pl.col("first") == best) | (pl.col("second") == best))
     rows = rows.sort("mean_second", "second", descending=[True, False])
     rest = "" if len(rows) == len(one) else BEST_ONLY
-    return f"{text}{rest}\n{frame_text(rows.select(columns), SHOWN)}{_meaning_of_pairs(choices)}"
+    return f"{prose(text + rest)}\n{frame_text(rows.select(columns), SHOWN)}{_meaning_of_pairs(choices)}"
 
 
 def _meaning_of_pairs(choices: Choices) -> str:
@@ -317,7 +317,8 @@ def _worlds(tables: Mapping[str, pl.DataFrame], worlds: Mapping[str, Worlds], le
     best = worlds["both"].table(level)["system"].to_list()[:BEST]
     for first, second in pairwise(best):
         shares = ", ".join(f"{100 * one.above(first, second):.1f} % ({over})" for over, one in worlds.items())
-        lines.append(f"{first} is above {second} in {shares} of the worlds{_clean_difference(pairs, first, second)}.")
+        text = f"{first} is above {second} in {shares} of the worlds{_clean_difference(pairs, first, second)}."
+        lines.append(prose(text))
     return "\n".join(lines)
 
 

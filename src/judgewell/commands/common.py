@@ -71,7 +71,7 @@ reading_options = together(
     click.option("--words", help=WORDS),
     click.option(
         "--separator",
-        help="Split lines at this: comma, tab, semicolon, bar, space or a character.  [default: found out]",
+        help="Split lines at this: comma, tab, semicolon, bar, space or a character.  [default: by the first line]",
     ),
     click.option(
         "--no-header", is_flag=True, help="Read the first line as data; number columns with --columns topic=1,doc=2."
