@@ -204,8 +204,9 @@ def option_row(option: click.Option, context: click.Context) -> tuple[str, str]:
     if isinstance(option.type, click.Choice):
         names = names.rsplit(" [", 1)[0]
         choices = f" One of {', '.join(f'`{choice}`' for choice in option.type.choices)}."
-    about, default = re.fullmatch(r"(.*?)(?:\s+\[(.*)\])?", about, re.DOTALL).groups()
-    return ", ".join(f"`{name}`" for name in names.split(", ")), with_code(about) + choices + (f" *{default}*" if default else "")
+    about, _, default = about.removesuffix("]").partition("  [")
+    said = with_code(about) + choices + (f" *{default}*" if default else "")
+    return ", ".join(f"`{name}`" for name in names.split(", ")), said
 
 
 # Measures
