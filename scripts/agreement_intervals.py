@@ -180,18 +180,19 @@ def main() -> None:
 HEAD = f"""# How reliable intervals and tests of agreement are
 
 {made_by("agreement_intervals.py", f"seed {SEED}")}
-All studies are simulated, so that the truth is known.
+All studies are simulated, so the truth is known.
 
 ## Intervals of α and κ
 
-How often the 95 % interval contains the value that infinitely many other assessors and documents would give. Assessors
-differ in leniency; {STUDIES} studies for each cell. "Documents alone" leaves out documents in turn, which covers
-the same assessors only; "both" leaves out documents and assessors, as `agree` does. In a crowd 5 of 40 assessors judge
-each document.
+How often does the 95 % interval contain the value that infinitely many other assessors and documents would give?
+Assessors differ in leniency; {STUDIES} studies for each cell. "Documents alone" leaves out documents in turn, which
+covers the same assessors only; "both" leaves out documents and assessors, as `agree` does. In a crowd 5 of 40 assessors
+judge each document.
 """
 
-PAIRS = """With three assessors the interval is wide: three people say little about others. For κ the noise of
-single judgments is most of both spreads; it is removed once, by leaving out single judgments.
+PAIRS = """With three assessors the interval is wide: three people say little about others. For κ, most
+of the spread over documents and of the spread over assessors is the noise of single judgments. It would count twice,
+so it is removed once, by leaving out single judgments.
 
 ## Intervals of α on the same pair
 

@@ -82,13 +82,12 @@ def means() -> str:
         rows.append([name, *(f"{one} / {other}" for one, other in zip(*shares.values(), strict=True))])
     return f"""## Intervals of means over topics
 
-How often 95 % intervals contain the mean of all topics: the percentile bootstrap / the interval that `evaluate`,
-`compare`
-and `report` print (studentised bootstrap; exact where every topic scores 0 or 1, as under P@1). {MEANS:,} samples of
-topics for each cell.
+How often do 95 % intervals contain the mean of all topics? Each cell shows the percentile bootstrap / the interval that
+`evaluate`, `compare` and `report` print (studentised bootstrap; exact where every topic scores 0 or 1, as under P@1).
+{MEANS:,} samples of topics for each cell.
 
 {markdown(["scores", *(f"{count} topics" for count in TOPICS)], rows)}
-No interval can cover what no topic shows: where nearly all topics score 0, all replicates do too.
+No interval covers what no topic shows: if nearly all topics score 0, so do all replicates.
 """
 
 
@@ -105,7 +104,7 @@ def differences() -> str:
         rows.append([name, *held])
     return f"""## Intervals of a difference between two systems
 
-How often 95 % intervals contain the mean of a skewed population of differences. {MEANS:,} samples of topics for each
+How often do 95 % intervals contain the mean of a skewed population of differences? {MEANS:,} samples of topics for each
 cell.
 
 {markdown(["interval", *(f"{count} topics" for count in TOPICS)], rows)}"""
@@ -189,8 +188,8 @@ def best_sets() -> str:
         rows.append([name, *held])
     return f"""## The set that contains the best system
 
-Ten equally good systems, so each is the best: how often the set contains a given one. {SETS:,} collections for each
-cell; the joint test promises 95 %, the paper's test nothing.
+Ten systems are equally good, so each is the best. How often does the set contain a given one? {SETS:,} collections for
+each cell; the joint test promises 95 %; the test of Turpin et al. (2015) promises nothing.
 
 {markdown(["set", *(f"{count} topics" for count in counts)], rows)}"""
 
@@ -205,10 +204,10 @@ def noise() -> str:
     heads += ["plain difference", "difference without noise"]
     return f"""## Scores without judgment noise
 
-Three systems rank ten of {DOCUMENTS} documents; 2, 3 or 5 noisy judgments are pooled for each document. How often the
-95 % interval of {MEASURE} contains what gains without noise would give over all topics: the interval of the plain mean,
-and that of `without_noise` (`compare --draws`, `report`). Likewise for the difference of two systems. {STUDIES} studies
-for each row; bias is the mean error of the score.
+Three systems rank ten of {DOCUMENTS} documents; 2, 3 or 5 noisy judgments are pooled for each document. How often does
+the 95 % interval of {MEASURE} contain the score that gains without noise would give over all topics? The table compares
+the interval of the plain mean with the interval of `without_noise` (`compare --draws`, `report`), also for the
+difference of two systems. {STUDIES} studies for each row; bias is the mean error of the score.
 
 {markdown(heads, rows, words=3)}
 Noise biases the plain mean, so an interval around it often misses the truth.

@@ -28,7 +28,7 @@ import judgewell
 from judgewell import tables
 from judgewell.cli import COMMANDS, app
 from judgewell.evaluation.measures import Measure, all_measures
-from judgewell.scaling.method import Method, form
+from judgewell.scaling.method import Method, form, spelled
 from judgewell.scaling.methods import FAMILIES, meaning, methods
 from judgewell.study.model import Study
 
@@ -167,7 +167,7 @@ def command_text(command: click.Command, context: click.Context, level: int) -> 
     if examples:
         text += [f"{mark} Examples", "<!-- not run: the tests read them by the command's own rules -->"]
         text.append("```console\n" + "\n".join(f"$ {line}" for line in examples) + "\n```")
-    options = [option for option in command.params if isinstance(option, click.Option)]  # each has --help besides
+    options = [option for option in command.params if isinstance(option, click.Option) and not option.hidden]
     if options:
         rows = [option_row(option, context) for option in options]
         text += [f"{mark} Options", table(("option", "what it does"), rows)]
@@ -184,8 +184,15 @@ def help_parts(command: click.Command) -> tuple[list[str], list[str]]:
         elif "\b" in paragraph:
             prose += [lines[0], "```text\n" + "\n".join(lines[1:]) + "\n```"]
         else:
-            prose.append(" ".join(lines))
+            prose.append(with_code(" ".join(lines)))
     return prose, examples
+
+
+def with_code(text: str) -> str:
+    """Options named in prose as code, so that no line breaks inside them; what is code already stays."""
+    parts = text.split("`")
+    parts[::2] = [re.sub(r"(?<![\w-])(--[a-z][\w-]*)", r"`\1`", part) for part in parts[::2]]
+    return "`".join(parts)
 
 
 def option_row(option: click.Option, context: click.Context) -> tuple[str, str]:
@@ -193,7 +200,13 @@ def option_row(option: click.Option, context: click.Context) -> tuple[str, str]:
     if record is None:
         return ", ".join(f"`{name}`" for name in option.opts), option.help or ""
     names, about = record
-    return f"`{names}`", re.sub(r"\s+\[(.*)\]$", r" *\1*", about)
+    choices = ""
+    if isinstance(option.type, click.Choice):
+        names = names.rsplit(" [", 1)[0]
+        choices = f" One of {', '.join(f'`{choice}`' for choice in option.type.choices)}."
+    about, _, default = about.removesuffix("]").partition("  [")
+    said = with_code(about) + choices + (f" *{default}*" if default else "")
+    return ", ".join(f"`{name}`" for name in names.split(", ")), said
 
 
 # Measures
@@ -229,7 +242,7 @@ def measure_page(measure: type[Measure]) -> str:
     if parameters := measure.parameters():
         rows = [(f"`{field.name}`", f"`{field.default}`", field.metadata["about"]) for field in parameters]
         text += ["## Parameters", table(("parameter", "default", "what it says"), rows)]
-    text += ["## Source", measure.source + ".", "## Also written", other_names(measure)]
+    text += ["## Source", measure.source + ".", "## Other names", other_names(measure)]
     residual = f"ask for `{example_of(measure, 10)}.residual`." if measure.has_residual else ""
     linked = residual and f"It has a [residual](../../guide/uncertainty.md#unjudged-documents): {residual}"
     return described(measure, [*text, "## Example", measure_example(measure)], linked)
@@ -245,9 +258,9 @@ def described(thing: type[Measure] | type[Method], sections: Sequence[str], behi
 def other_names(measure: type[Measure]) -> str:
     trec = [name + ("_10" if name.endswith("_cut") or measure.needs_cutoff else "") for name in measure.trec_names]
     trec = [name.replace("recall_10", "recall_0.10") if measure.at == "recall" else name for name in trec]
-    named = {"here": [*measure.other_names, *measure.shorthands], "by trec_eval": trec}
+    named = {"in judgewell": [*measure.other_names, *measure.shorthands], "in trec_eval": trec}
     text = "; ".join(f"{who}: {', '.join(f'`{name}`' for name in names)}" for who, names in named.items() if names)
-    return f"{text[:1].upper()}{text[1:]}." if text else "Nothing else."
+    return f"{text[:1].upper()}{text[1:]}." if text else "None."
 
 
 def measure_example(measure: type[Measure]) -> str:
@@ -296,7 +309,10 @@ def method_page(method: type[Method], example: str) -> str:
         {},
     )
     kind = "by formula" if method.by_formula is not Method.by_formula else f"by resampling {method.draws_over}s"
-    text = ["## Options", f"It takes {method.takes}. Its interval is made {kind}.", options_table(method)]
+    interval = f"Its interval is made {kind}."
+    if method.no_interval:
+        interval = f"By default it has no interval; `--interval bootstrap` makes one {kind}."
+    text = ["## Options", f"It takes {method.takes}. {interval}", options_table(method)]
     text += ["## Evidence", f"Measured: {method.evidence}."] if method.evidence else []
     return described(method, [*text, "## Source", method.source + ".", "## Example", shown])
 
@@ -305,7 +321,7 @@ def options_table(method: type[Method]) -> str:
     rows = []
     for option in fields(method):
         kind = ", ".join(f"`{word}`" for word in form(method, option.name).split("|"))
-        default = "" if option.default is MISSING else f"`{option.default}`"
+        default = "" if option.default is MISSING else f"`{spelled(option.default)}`"
         rows.append((f"`{option.name}`", meaning(method.name, option.name), default, kind))
     return table(("option", "meaning", "default", "takes"), rows) if rows else ""
 
@@ -380,7 +396,7 @@ def models_in(annotation: Any) -> Iterator[type[BaseModel]]:
 
 def tables_page() -> dict[str, str]:
     """The columns of the five tables, from their schema."""
-    text = ["# The five tables", "One schema is the CSV header, the Parquet column and the argument's name."]
+    text = ["# The five tables", "A column has the same name in a CSV header, in Parquet and as an argument."]
     for name, one in tables.TABLES.items():
         text += [f"## {name}", f"One row: {one.row}."]
         rows = []
@@ -390,7 +406,7 @@ def tables_page() -> dict[str, str]:
             rows.append((f"`{column.name}`", str(column.dtype), needed, column.about, also))
         text.append(table(("column", "type", "", "what it says", "also read as"), rows))
         if one.key:
-            text.append(f"A row is identified by {', '.join(one.key)}: it may be there once.")
+            text.append(f"A row is identified by {', '.join(one.key)}: it may occur once.")
     text.append(
         "Columns that a table does not know are kept. A row that is missing means unjudged. How files are read: "
         "[Data formats](../guide/formats.md)."

@@ -1,4 +1,8 @@
-"""MkDocs calls these: `all: reference/measures` in the navigation of mkdocs.yml stands for all pages of that folder."""
+"""MkDocs calls these.
+
+`all: reference/measures` in the navigation of mkdocs.yml means all pages of that folder. Short code, such as `--chart`,
+stays on one line.
+"""
 
 from __future__ import annotations
 
@@ -12,6 +16,11 @@ from mkdocs.config.defaults import MkDocsConfig
 def on_config(config: MkDocsConfig) -> MkDocsConfig:
     config.nav = expanded(config.nav, Path(config.docs_dir))
     return config
+
+
+def on_page_content(html: str, **_: Any) -> str:
+    """The page with its short code marked, so that the style sheet can keep it on one line."""
+    return re.sub(r"<code>([^<\n]{1,32})</code>", r'<code class="short">\1</code>', html)
 
 
 def expanded(nav: Any, docs: Path) -> Any:

@@ -201,25 +201,25 @@ def _cell(found: tuple[float, float]) -> str:
 
 HEAD = f"""## All methods
 
-How often the 95 % interval of a document's gain contains what the method would make of infinitely many judgments by the
-same people ({ENDLESS:,} of each document here). Of `grade-ratios`, `majority` and `dawid-skene` there are
+How often does the 95 % interval of a document's gain contain the gain that the method would give for infinitely many
+judgments by the same people ({ENDLESS:,} of each document here)? Of `grade-ratios`, `majority` and `dawid-skene` there
+are
 {100 * RESAMPLED:.0f} % as many studies; twelve documents with {FEW} or {MANY} judgments
-each. A judge of pairs sees a document three times; of double judgments there are {10 * FEW} or {10 * MANY}
+each. An assessor of pairs sees a document three times; of double judgments there are {10 * FEW} or {10 * MANY}
 documents with two each, in topics of ten. Gains that are fixed by definition (the top grade of `grade-ratios`, both
-ends of `udm`) are not counted. Chance alone moves a share by up to 2 points, and by up to 8 where there are
-fewer studies.
+ends of `udm`) are not counted. Chance alone moves a share by up to 2 points, and by up to 8 where there are fewer
+studies.
 """
 
 READING = """
-`combined` and `bradley-terry` give a topic's best document 1 and the others their share of it: with few judgments
-chance makes the best document's strength too large
-and so all other gains too small, and no interval around them can correct that. So
-`combined` gives no interval unless `--interval bootstrap` asks for one: those contained the truth in 69 % with
-6 judgments and 89 % with 24, in six studies each (an interval takes more than ten seconds, so it is not in the table).
-`ratio` raises every number by 1, which makes the noise of pairs unequal.
-`grade-ratios` takes t times the spread over resampled units; their quantiles hold 88 % with six units.
-Discrete gains are covered too often: a majority or a median is one of a few grades, and its interval runs from grade to
-grade. No interval covers misunderstandings that people share.
+`combined` and `bradley-terry` give a topic's best document the gain 1 and the others a share of it: with few judgments
+chance makes the best document's strength too large and so all other gains too small, and no interval around them can
+correct that. So `combined` gives no interval unless `--interval bootstrap` asks for one: those contained the truth in
+69 % with 6 judgments and 89 % with 24, in six studies each (an interval takes more than ten seconds, so it is not in
+the table). `ratio` raises every number by 1, which makes the noise of pairs unequal. `grade-ratios` takes t times the
+spread over resampled units; their quantiles hold 88 % with six units. Intervals of discrete gains contain the truth too
+often: a majority or a median is one of a few grades, and its interval ends at grades. No interval covers
+misunderstandings that people share.
 """
 
 
@@ -284,12 +284,13 @@ MEANS = """
 ## Means of few judgments
 
 The 95 % interval of a document's mean (`mean`, and `magnitude` with `average=log-mean`) takes the spread of judgments
-from all documents together. Left: judgments of trec8-s100 drawn with replacement from each document's ten, which have
-the mean of the ten as their truth. Right: simulated logarithms of magnitudes, with documents of unequal spread. In each
-study of 60 documents 20 have the judgments named and 40 have two. Student's interval, from the document's own judgments
-alone, has no width where they agree and leaves the scale where they do not. Medians of up to five magnitudes take the
-same spread around the median; of more they have the interval of order statistics. Medians of up to five grades or
-scores from 0 to 100 have none: they are skewed, and the interval of the mean contains 62 to 81 % of their medians.
+from all documents together. On the left, judgments of trec8-s100 are drawn with replacement from each document's ten;
+the truth is the mean of the ten. On the right, logarithms of magnitudes are simulated, with documents of unequal
+spread. Each study has 60 documents: 20 have the number of judgments in the first column, and 40 have two. Student's
+interval, from the document's own judgments alone, has no width where they agree and leaves the scale where they do not.
+Medians of up to five magnitudes use the same spread around the median; medians of more use order statistics. Medians of
+up to five grades or 0–100 judgments have no interval: they are skewed, and the interval of the mean contains only 62 to
+81 % of their medians.
 
 """
 

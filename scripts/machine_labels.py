@@ -251,12 +251,12 @@ HEAD = f"""# Few human judgments and many machine labels
 
 {made_by("machine_labels.py", f"seed {SEED}; the tables name the samples of documents drawn for each row")}
 `judgewell compare --machine` estimates the scores of systems from people's gains for some documents and labels for all.
-Here TREC Deep Learning 2021 passages serve as the truth: 63 runs, 53 topics, and NIST's grades of 10,828 documents,
-of which some are drawn as `judgewell design --for-machine` draws them; labels are those of UMBRELA with GPT-4.
-Coverage is the share of systems, or of pairs of systems, whose 95 % interval for these topics holds the score with
-everything judged. Width is that of the interval of a system's mean, and its ratio to the width from people alone: the
-same sample, each topic's own weighted mean as prediction; "held alone" is the coverage of those. τ is Kendall's, with
-the order under all of NIST's grades.
+Here TREC Deep Learning 2021 passages serve as the truth: 63 runs, 53 topics, and NIST's grades of 10,828 documents. A
+sample of these documents counts as judged by people, drawn as `judgewell design --for-machine` draws it. The labels
+come from UMBRELA with GPT-4. Coverage is the share of systems, or of pairs of systems, whose 95 % interval for these
+topics contains the score with everything judged. Width is the width of the interval of a system's mean. "Of people
+alone" is its ratio to the width from the same sample without labels, with each topic's weighted mean as prediction;
+"held alone" is the coverage of those intervals. τ is Kendall's, with the order under all of NIST's grades.
 """
 
 
@@ -319,7 +319,7 @@ def page(results: dict[str, Any]) -> str:
     parts += ["## Labels that mislead, people judge 20 %\n", markdown(heads, rows, 2)]
     parts.append(
         "Constant labels carry no information: their row shows what the number of runs that retrieve a document gives "
-        "alone. Biased labels are one grade higher for whatever five of the runs rank among the first ten.\n"
+        "alone. Biased labels are one grade higher for all documents that five of the runs rank among the first ten.\n"
     )
     needed = results["needed"]
     ordered = [needed[0], *sorted(needed[1:], key=lambda one: one["needed"])]

@@ -192,31 +192,32 @@ def page(seed: int, studies: int) -> str:
 {made_by("predicted_relevance.py", f"seed {seed} and {studies} studies a cell")}
 ## p(R | grade) of other topics
 
-Simulated studies of 40 documents a topic, each graded 0 to 2 by two assessors; topics differ in how good their
-documents are. How often the 95 % interval of p(R | grade) holds its value in 6,000 topics, at the grade where it does
-so least often. "By pairs" is p ± 1.96 σ with the σ that takes pairs of judgments as independent (`sigma_pairs`).
+p(R | grade) is the probability that another assessor finds a document of this grade relevant. The studies are
+simulated: 40 documents per topic, each graded 0 to 2 by two assessors; topics differ in how good their documents are.
+The table shows how often the 95 % interval contains the value in 6,000 topics, at the grade where it does so least
+often. "By pairs" is p ± 1.96 σ with the σ that takes pairs of judgments as independent (`sigma_pairs`).
 
 {markdown(heads, over_topics(seed, studies))}
 ## Enough double judgments
 
 LLMJudge: 33 machine judges beside the human grades, relevant from grade 2 on: {gaps} gaps between neighbouring grades.
-By pairs of judgments {apart} of them are larger than needed. A topic bootstrap refutes {refuted} of these. `enough`,
+By pairs of judgments {apart} of them are larger than required. A topic bootstrap refutes {refuted} of these. `enough`,
 whose standard error is over topics, keeps {now}, and none that the bootstrap refutes.
 
 ## P(relevant | all votes)
 
 nyt-crowd: 120 documents with 15 votes each on four interfaces. Each vote is predicted from the 14 others of its
-document; how far assessors agree is learnt from all votes. The slope is that of the actual votes on the predicted
-log odds: 1 for a probability, above 1 for predictions that are too cautious. `mean` is the mean of p(R | grade)
-(`use=mean`), `share` the share of relevant votes, `votes` the default.
+document; how far assessors agree is learnt from all votes. The slope comes from a regression of the actual votes on the
+predicted log odds. It is 1 for a calibrated probability and above 1 for predictions that are too cautious. `mean` is
+the mean of p(R | grade) (`use=mean`), `share` the share of relevant votes, `votes` the default.
 
 {markdown(nyt, last_vote())}
-From some votes of a document, how often the middle 95 % of the predicted number of relevant votes among the others
-holds the true number, ties broken at random:
+From some votes of a document the method predicts the number of relevant votes among the others. How often do the middle
+95 % of this prediction contain the true number (ties broken at random)?
 
 {markdown(["votes seen", "coverage"], other_votes(seed), words=0)}
-Simulated documents of three grades, half of them judged twice: how often the 95 % interval of a gain holds the
-document's own chance to be found relevant.
+For simulated documents of three grades, half of them judged twice: how often does the 95 % interval of a gain contain
+the document's own probability of being found relevant?
 
 {markdown(["votes", "coverage"], own_chance(seed, studies), words=0)}"""
 

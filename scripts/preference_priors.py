@@ -46,7 +46,7 @@ def page(seed: int, folds: int) -> str:
     for prior in PRIORS:
         loss, used = held_out(pairs, prior, seed, folds)
         rows.append([f"auto ({used:.2f})" if prior == "auto" else f"{prior:g}", f"{loss:.4f}"])
-    rows.append(["a coin", f"{np.log(2):.4f}"])
+    rows.append(["random guessing", f"{np.log(2):.4f}"])
     return f"""# Which prior predicts preferences
 
 {made_by("preference_priors.py", f"seed {seed} and {folds} folds")}
@@ -55,9 +55,9 @@ fitted to all folds but one and predict that one. The prior is the weight of Σ 
 variance 1/(2 prior). Lower is better.
 
 {markdown(["prior", "mean log loss"], rows)}
-The default is 1. `prior=auto` chooses the prior under which all answers together are likeliest; it helps where
-documents differ more, or less, than here. Maximum likelihood (`prior=0`) has no finite answer for these data: 43
-passages never won.
+The default is 1. `prior=auto` chooses the prior with the largest likelihood of all answers; it helps if documents
+differ more, or less, than here. Maximum likelihood (`prior=0`) has no finite result for these data: 43 passages never
+won.
 """
 
 

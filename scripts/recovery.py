@@ -93,23 +93,23 @@ def page(table: pl.DataFrame, topics: int, seed: int) -> str:
     return f"""# Recovery at known truth
 
 {made_by("recovery.py", f"seed {seed} and {topics} simulated topics for each cell")}
-How well gains recover the true relevance of documents, which is known because the documents and the people are
-synthetic: Spearman's correlation of gains with the truth over the 60 documents of a topic, mean over topics with its
-95 % interval. The four expert grades are equally common. All scales have the same population, lazy, random and
-reversed people included, and one check: a unit in which the known documents are not in order is done again by somebody
-else, so that a judge here is one who passed.
+How well do gains recover the true relevance of documents? The truth is known because documents and people are
+synthetic. The table shows Spearman's correlation of gains with the truth over the 60 documents of a topic: the mean
+over topics with its 95 % interval. The four expert grades are equally common. All scales have the same population of
+assessors, with lazy, random and reversed ones. They also have the same check: if the known documents of a unit are not
+in order, somebody else judges the unit again. So an assessor in this table is one who passed.
 
 {markdown(heads, rows, words=2)}
-A judge of pairs sees each document three times, beside three others; the known documents connect all groups. So a row
-of pairs costs more for the same number of judges: `judgewell design --compare` shows designs at equal hours instead,
-with the time of failed units counted.
+An assessor of pairs sees each document three times, beside three others; the known documents connect all groups. So
+pairs cost more for the same number of assessors. `judgewell design --compare` compares designs at equal hours instead,
+and counts the time of failed units.
 
 These results apply to real people as far as they resemble the [synthetic ones](population.md).
 """
 
 
 def counted(judges: int) -> str:
-    return "1 judge" if judges == 1 else f"{judges} judges"
+    return "1 assessor" if judges == 1 else f"{judges} assessors"
 
 
 if __name__ == "__main__":

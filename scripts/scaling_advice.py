@@ -51,15 +51,15 @@ def page() -> str:
     return f"""# Which scaling method to start with
 
 {made_by("scaling_advice.py", "no random choices")}
-trec8-s100: 0–100 scores by crowd workers, about ten for each of 4,269 documents. AUC is the chance that a relevant
-document has a larger gain than a non-relevant one of the same topic, by NIST's labels and by Sormunen's (relevant from
-grade 1 on); mean over the 18 topics.
+The data are trec8-s100: 0–100 judgments by crowd workers, about ten for each of 4,269 documents. AUC is the chance that
+a relevant document has a larger gain than a non-relevant one of the same topic, by NIST's labels and by Sormunen's
+(grade 1 or more is relevant), as a mean over the 18 topics.
 
 {markdown(["method", "AUC, NIST", "AUC, Sormunen"], rows())}
 On this scale the plain mean orders documents best: moving units to a common level removes some of the information in
-the judgments, and a median has ties. Magnitudes without bounds are another matter: there every assessor has a unit of
-measure of their own, and gains need it removed (`magnitude`, `two-way`). The available data contain no such magnitudes
-with relevance labels, so nothing is measured here for them.
+the judgments, and a median has ties. Magnitudes without bounds are different: every assessor chooses a modulus, which
+has to be removed (`magnitude`, `two-way`). No public data with such magnitudes and relevance labels were available, so
+this page measures nothing for them.
 """
 
 

@@ -118,6 +118,27 @@ def app(context: click.Context) -> None:
         print(context.get_help())
 
 
+def _with_other_commands(error: click.ClickException) -> click.ClickException:
+    """The error; where an unknown option is one of other commands, it names them instead of a similar option."""
+    if not isinstance(error, click.NoSuchOption) or error.ctx is None:
+        return error
+    from judgewell.text import listing
+
+    others = [name for name in COMMANDS if name != error.ctx.info_name and error.option_name in _options(name)]
+    if not others:
+        return error
+    message = f"{error.ctx.info_name} has no option {error.option_name}; it is an option of {listing(others)}"
+    return click.UsageError(message, error.ctx)
+
+
+def _options(name: str) -> list[str]:
+    """The options of a command; none where its packages are not installed."""
+    with suppress(ModuleNotFoundError):
+        command = getattr(import_module(f"judgewell.commands.{COMMANDS[name]}"), name)
+        return [option for one in command.params if not getattr(one, "hidden", False) for option in one.opts]
+    return []
+
+
 def main() -> NoReturn:
     """Run a command; what the user can mend is one line and exit code 2 (1 for a cluster), never a traceback."""
     if "_JUDGEWELL_COMPLETE" in os.environ:
@@ -132,7 +153,7 @@ def main() -> NoReturn:
         print(f"judgewell: {error}", file=sys.stderr)
         code = error.exit_code
     except click.ClickException as error:
-        error.show()
+        _with_other_commands(error).show()
         code = error.exit_code
     except (click.Abort, KeyboardInterrupt):
         print("judgewell: stopped", file=sys.stderr)

@@ -88,10 +88,9 @@ HEADS = {
     "strict": "in order",
     "half": "ties half",
     "lenient": "ties in order",
-    "tp": "significant under both",
-    "fp": "only under this set",
-    "fn": "only under the first",
-    "tn": "neither",
+    "significant_both": "significant under both",
+    "only_this_set": "only under this set",
+    "only_reference": "only under the reference",
 }
 
 

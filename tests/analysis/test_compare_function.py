@@ -31,7 +31,7 @@ def test_its_example_holds() -> None:
 def test_it_takes_the_options_of_the_command_with_their_defaults() -> None:
     ours = inspect.signature(judgewell.compare).parameters
     printing = {"pairs", "output", "chart", "strict", "separator", "no_header", "cluster", "processes"}
-    printing |= {"resamples"}  # the former name of replicates
+    printing |= {"resamples", "tell_apart"}  # the former names of replicates and separate
     for name, default in command.make_context("compare", []).params.items():
         if name not in printing:
             assert (ours[name].default or None) == (default or None), name

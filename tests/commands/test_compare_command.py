@@ -136,13 +136,15 @@ def test_one_random_judgment_for_each_document(judgewell):
     rows = [gains.select("topic", "doc", value=pl.col("gain") * factor) for factor in (0.5, 1.0, 1.5)]
     pl.concat(rows).write_csv("judgments.csv")
     asked = ("compare", *RUNS, "--gains", "crowd.csv", "--judgments", "judgments.csv", "--worlds", 100)
-    code, out, _ = judgewell(*asked, "--tell-apart", "strong", "middle", "-o", "found")
+    assert "sd of a mean" in judgewell(*asked)[1]
+    code, out, _ = judgewell(*asked, "--separate", "strong", "middle", "-o", "found")
     assert code == 0
-    assert "sd of a mean" in out
-    assert "How often strong is above middle, by the number of judgments" in out
-    judges = pl.read_csv("found/judges-needed.csv")
-    assert judges["judges"].to_list() == [1, 2, 3, 5, 8, 13]
-    assert judges["sd"][0] > judges["sd"][-1]
+    assert "How often strong is above middle on these topics, by the number of judgments of each document" in out
+    assert "above: the share of simulated studies in which strong is above middle" in " ".join(out.split())
+    needed = pl.read_csv("found/judgments-needed.csv")
+    assert needed["judgments"].to_list() == [1, 2, 3, 5, 8, 13]
+    assert needed["sd"][0] > needed["sd"][-1]
+    assert Path("found/worlds.csv").exists()
 
 
 def free_moduli(topics, docs, gains, noise=0.0):
@@ -240,13 +242,13 @@ def test_scores_against_a_baseline_with_correction(judgewell):
     scores_table({"a": base, "b": base + 0.2 + 0.1 * rng.random(12), "c": base + 0.01 * rng.normal(size=12)})
     code, out, _ = judgewell("compare", "s.csv", "--baseline", "a", "--test", "wilcoxon", "--correction", "holm")
     assert code == 0
-    assert (
-        "1 of 2 pairs of systems against a differ significantly (wilcoxon test, alpha 0.05, Holm's correction)" in out
-    )
     said = " ".join(out.split())
+    assert (
+        "1 of 2 pairs of systems against a differ significantly (wilcoxon test, alpha 0.05, Holm's correction)" in said
+    )
     assert "low, high: 95 % interval of the mean over topics (symmetric studentised bootstrap);" in said
     assert "Ranks and top can disagree: cite top for which system is best." in said
-    assert "not corrected for the number of pairs; p_corrected, which decides about significance, is." in said
+    assert "not corrected for the number of pairs; p_corrected is corrected and decides what is significant." in said
     code, _, err = judgewell("compare", "s.csv", "--baseline", "z")
     assert (code, err.strip()) == (2, "judgewell: there is no system 'z'; the systems are a, b, c")
     code, _, err = judgewell("compare", "s.csv", "--baseline", "C")
@@ -263,7 +265,7 @@ def test_verdicts_against_the_baseline_that_change_with_the_gains_are_named(judg
         "Of 3 other systems, none differ significantly from a the same way under one and two; 1 only under one (b); "
         "1 only under two (c); 1 in opposite directions (d)."
     ) in said
-    assert "fp: under the set alone; fn: under one alone; tn: under neither." in said
+    assert "only this set, only one: under one of them; neither: under neither." in said
     said = " ".join(judgewell("compare", "one.csv", "again=one.csv", "--baseline", "a")[1].split())
     assert "Of 3 other systems, 2 differ significantly from a the same way under one and again." in said
 
@@ -289,9 +291,17 @@ def test_how_many_topics_it_takes(judgewell):
     rng = np.random.default_rng(1)
     base = rng.random(12)
     scores_table({"a": base, "b": base + rng.normal(0.1, 0.1, 12)})
-    code, out, _ = judgewell("compare", "s.csv", "--tell-apart", "b", "a")
+    code, out, _ = judgewell("compare", "s.csv", "--separate", "b", "a", "-o", "now.json")
     assert code == 0
-    assert "like these 12 find it significant in 80 % of studies: b against a (t test" in out
+    said = " ".join(out.split())
+    assert said.startswith("nDCG@10 of b is ")
+    assert "to find it significant with a probability of 80 % (t test, alpha 0.05)." in said
+    assert "found: the share of simulated studies with this many topics" in said
+    assert "best system" not in said  # only what was asked is printed; -o writes every table
+    assert {"systems", "pairs", "topics needed"} <= json.loads(Path("now.json").read_text()).keys()
+    code, former, err = judgewell("compare", "s.csv", "--tell-apart", "b", "a")
+    assert (code, former) == (0, out)
+    assert "tell_apart is the former name of separate" in err
 
 
 def test_the_same_command_writes_the_same_bytes(judgewell):
@@ -338,7 +348,7 @@ def test_one_system_one_topic_identical_systems_missing_topics(judgewell):
     [
         ((), "either scores, or --runs with --gains"),
         (("s.csv", "--runs", "weak.run", "--gains", "nist.qrels"), "either scores, or --runs with --gains"),
-        (("nist.qrels", *RUNS), "gains and qrels go behind --gains"),
+        (("nist.qrels", *RUNS), "give gains and qrels with --gains"),
         (("--runs", "weak.run"), "either scores, or --runs with --gains"),
         ((*RUNS, "--gains", "nist.qrels", "nist.qrels"), "two files are called nist.qrels"),
         ((*RUNS, "--gains", "nist.qrels", "--draws", "crowd.csv"), "judgewell scale --draws-to"),

@@ -466,3 +466,14 @@ def test_residuals_that_are_shown_are_in_the_scores_file(whole, judgewell):
     Path("t.run").write_text(LONG.replace(" s\n", " t\n").replace("q1 Q0 b 3 7", "q1 Q0 b 3 17"))
     judgewell("evaluate", "q.txt", "s.run", "t.run", "-m", "RBP(p=0.5,rel=1)", "-o", "s.csv")
     assert judgewell("compare", "s.csv")[0] == 0  # the residual stands beside the measure and is not chosen
+
+
+@pytest.mark.parametrize(
+    ("command", "option", "owners"),
+    [("evaluate", "--baseline", "compare and report"), ("agree", "--draws", "scale, compare, report and reproduce")],
+)
+def test_an_option_of_other_commands_is_refused_with_their_names(judgewell, command, option, owners):
+    code, _, err = judgewell(command, option, "x")
+    assert code == 2
+    assert f"Error: {command} has no option {option}; it is an option of {owners}\n" in err
+    assert "Did you mean" not in err

@@ -106,9 +106,9 @@ def test_the_method_taken_is_told_in_the_page(folder):
     ("arguments", "problem"),
     [
         (["-o", "report.html"], "nothing to report on"),
-        (["expert=expert.qrels", "-o", "r.html", "--runs", "up.run"], "labels and qrels go behind --labels, runs"),
-        (["expert.qrels", "up.run", "-o", "r.html"], "up.run is one argument too many: .* runs go behind --runs"),
-        (["expert.qrels", "-o", "r.html"], "expert.qrels is neither a study file .* go behind --labels"),
+        (["expert=expert.qrels", "-o", "r.html", "--runs", "up.run"], "give labels and qrels with --labels, runs"),
+        (["expert.qrels", "up.run", "-o", "r.html"], "up.run is one argument too many: .* give runs with --runs"),
+        (["expert.qrels", "-o", "r.html"], "expert.qrels is neither a study file .* labels and qrels with --labels"),
         (["-o", "report.pdf", "--labels", "expert.qrels"], "not the name of a page"),
         (["-o", "no/report.html", "--labels", "expert.qrels"], "no folder no"),
         (["-o", "r.html", "--labels", "expert.qrels", "expert.qrels"], "two files are called expert"),

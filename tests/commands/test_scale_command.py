@@ -373,6 +373,8 @@ def test_help_of_a_method_explains_every_option(judgewell, name):
     assert code == 0
     assert all(f"--{option.replace('_', '-')} " in out for option in methods()[name]().options())
     assert set(methods()[name]().options()) <= set(OPTIONS)
+    assert "\n  When to use it: " in out
+    assert f"--method {name} -o gains.csv" in out
 
 
 def test_a_flag_of_a_method_needs_no_value(judgewell):

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from scipy import stats
 
-from judgewell.comparison.design import judges_needed, topics_needed
+from judgewell.comparison.design import judgments_needed, topics_needed
 from judgewell.comparison.scores import ScoreArray
 from judgewell.errors import DataError, InputError
 
@@ -67,18 +67,20 @@ def test_more_judges_make_the_order_surer() -> None:
     def score(gains: np.ndarray) -> np.ndarray:
         return gains.reshape(-1, 2, 10)
 
-    found = judges_needed(score, judgments, ["a", "b"], "a", "b", judges=(1, 4, 16), pool="mean", simulations=2000)
-    assert found["judges"].to_list() == [1, 4, 16]
+    found = judgments_needed(score, judgments, ["a", "b"], "a", "b", counts=(1, 4, 16), pool="mean", simulations=2000)
+    assert found["judgments"].to_list() == [1, 4, 16]
     assert (found["above"].diff().drop_nulls() > 0).all()
     spread = np.sqrt(np.mean([one.var() for one in judgments]) * 2 / 10)
     np.testing.assert_allclose(found["sd"].to_numpy(), spread / np.sqrt([1, 4, 16]), rtol=0.06)
     np.testing.assert_allclose(found["above"].to_numpy(), stats.norm.cdf(0.2 / found["sd"].to_numpy()), atol=0.03)
-    medians = judges_needed(score, judgments, ["a", "b"], "a", "b", judges=(3,), simulations=100, seed=5)
-    assert medians.equals(judges_needed(score, judgments, ["a", "b"], "a", "b", judges=(3,), simulations=100, seed=5))
+    medians = judgments_needed(score, judgments, ["a", "b"], "a", "b", counts=(3,), simulations=100, seed=5)
+    assert medians.equals(
+        judgments_needed(score, judgments, ["a", "b"], "a", "b", counts=(3,), simulations=100, seed=5)
+    )
 
 
 def test_documents_without_judgments_are_refused() -> None:
     with pytest.raises(DataError, match="1 of 2 documents"):
-        judges_needed(lambda g: g[:, :, None], [np.ones(2), np.ones(0)], ["a", "b"], "a", "b")
+        judgments_needed(lambda g: g[:, :, None], [np.ones(2), np.ones(0)], ["a", "b"], "a", "b")
     with pytest.raises(InputError, match="no system 'c'"):
-        judges_needed(lambda g: g[:, :, None], [np.ones(2), np.ones(2)], ["a", "b"], "a", "c")
+        judgments_needed(lambda g: g[:, :, None], [np.ones(2), np.ones(2)], ["a", "b"], "a", "c")

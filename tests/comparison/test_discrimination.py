@@ -32,7 +32,7 @@ TABLE_4 = {
 
 
 def signs_of(tp: int, fp: int, fn: int, tn: int) -> tuple[np.ndarray, np.ndarray]:
-    """Pairs that a reference and another set tell apart so."""
+    """Signs of pairs that differ under both sets, under one of them, or under neither."""
     reference = np.repeat([1, 0, 1, 0], [tp, fp, fn, tn])
     other = np.repeat([1, 1, 0, 0], [tp, fp, fn, tn])
     return reference, other
@@ -42,16 +42,16 @@ def signs_of(tp: int, fp: int, fn: int, tn: int) -> tuple[np.ndarray, np.ndarray
 def test_figures_of_the_printed_table(row: tuple[int, int, int, int, int, float]) -> None:
     tp, fp, fn, tn, claimed, kappa = row
     found = confusion(*signs_of(tp, fp, fn, tn))
-    assert (found.tp, found.fp, found.fn, found.tn) == (tp, fp, fn, tn)
+    assert (found.both, found.only_other, found.only_reference, found.neither) == (tp, fp, fn, tn)
     assert found.pairs == 7503
-    assert (found.tp + found.fn, found.fp + found.tn) == (3226, 4277)
-    assert found.tp + found.fp == claimed
+    assert (found.both + found.only_reference, found.only_other + found.neither) == (3226, 4277)
+    assert found.both + found.only_other == claimed
     assert found.kappa == pytest.approx(kappa, abs=5e-4)
 
 
 def test_sormunen_agrees_most() -> None:
     found = confusion(*signs_of(*TABLE_4["Sormunen"][:4]))
-    assert found.tp + found.tn == 6521
+    assert found.both + found.neither == 6521
     assert round(100 * found.agreement, 1) == 86.9
 
 
@@ -79,8 +79,8 @@ def test_edges_of_the_tests() -> None:
 
 def test_opposite_directions_are_true_positives_counted_apart() -> None:
     found = confusion([1, 1, -1, 0, 0, 1], [1, -1, -1, 0, 1, 0])
-    assert found == Confusion(same=2, opposite=1, fp=1, fn=1, tn=1)
-    assert found.tp == 3
+    assert found == Confusion(same=2, opposite=1, only_other=1, only_reference=1, neither=1)
+    assert found.both == 3
     with pytest.raises(DataError, match="same systems"):
         confusion([1, 0], [1])
 
@@ -109,9 +109,14 @@ def test_table_against_a_reference() -> None:
     sets = {"nist": ScoreArray(*names, truth), "other": ScoreArray(*names, truth + rng.normal(0, 0.2, truth.shape))}
     table = discrimination_table(sets)
     itself, other = table.iter_rows(named=True)
-    assert (itself["fp"], itself["fn"], itself["opposite"], itself["agreement"]) == (0, 0, 0, 1.0)
-    assert other["tp"] + other["fp"] + other["fn"] + other["tn"] == 28
-    assert other["mcnemar"] == pytest.approx(mcnemar(other["fp"], other["fn"]).statistic)
+    assert (itself["only_this_set"], itself["only_reference"], itself["opposite"], itself["agreement"]) == (
+        0,
+        0,
+        0,
+        1.0,
+    )
+    assert other["significant_both"] + other["only_this_set"] + other["only_reference"] + other["neither"] == 28
+    assert other["mcnemar"] == pytest.approx(mcnemar(other["only_this_set"], other["only_reference"]).statistic)
     with pytest.raises(InputError, match="nist, other"):
         discrimination_table(sets, "expert")
 

@@ -203,7 +203,7 @@ def test_unknown_options_are_refused(option, said):
 
 
 def test_binary_measures_refuse_fractional_gains_without_a_threshold():
-    with pytest.raises(JudgewellError, match=r"say from which gain on .* AP\(rel=0.5\)"):
+    with pytest.raises(JudgewellError, match=r"name the lowest gain of a relevant .* AP\(rel=0.5\)"):
         evaluate(RUN, GAINS, "AP")
     assert evaluate(RUN, GAINS, "AP(rel=0.5)")["value"].to_list() == [1.0, 0.5]
 

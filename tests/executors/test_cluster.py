@@ -107,7 +107,7 @@ def test_evaluate_writes_the_same(cluster, study, tmp_path, monkeypatch, words):
 @pytest.mark.parametrize("words", [
     ("--gains", "levels.csv", "--test", "randomisation", "--worlds", 700, "--replicates", 1300),
     ("--gains", "gains.csv", "--draws", "draws.parquet", "--test", "bootstrap", "--top-test", "bootstrap"),
-    ("--gains", "gains.csv", "--judgments", "judgments.csv", "--tell-apart", "latent", "fusion", "--worlds", 150),
+    ("--gains", "gains.csv", "--judgments", "judgments.csv", "--separate", "latent", "fusion", "--worlds", 150),
 ])  # fmt: skip
 def test_compare_writes_the_same(cluster, study, tmp_path, monkeypatch, words):
     words = [study / word if str(word).endswith((".csv", ".parquet")) else word for word in words]

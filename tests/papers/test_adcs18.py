@@ -8,7 +8,7 @@ from judgewell.agreement.likes import question_likes
 from judgewell.errors import DataError, JudgewellWarning
 from judgewell.papers import paper
 from judgewell.papers.adcs18_figures import both_readings, whole_partitions
-from judgewell.papers.adcs18_printed import DESIGN, DOCUMENTS, SYSTEMS, TOLD_APART
+from judgewell.papers.adcs18_printed import DESIGN, DOCUMENTS, SIGNIFICANT_PAIRS, SYSTEMS
 from judgewell.papers.data import Asked, read_asked_likes
 from judgewell.papers.items import make
 from judgewell.papers.synthetic import pair_study
@@ -67,7 +67,7 @@ def test_table_4_sums_kappa_and_tests_of_the_printed_counts(outcomes):
     found = {what: value[1] for what, value in printed(outcomes["Table 4"]).items()}
     kappas = (0.733, 0.657, 0.654, 0.656, 0.644, 0.629, 0.646, 0.655, 0.007)
     told = (3224, 3601, 3634, 3589, 3586, 3650, 3561, 3587, 451)
-    for name, kappa, count in zip(TOLD_APART, kappas, told, strict=True):
+    for name, kappa, count in zip(SIGNIFICANT_PAIRS, kappas, told, strict=True):
         assert found[f"{name}: pairs in all"] == 7503
         assert found[f"{name}: significant"] == count
         assert found[f"{name}: κ with the binary labels"] == pytest.approx(kappa, abs=5e-4)

@@ -19,7 +19,7 @@ from judgewell.analysis.draws import (
     score_of_draws,
 )
 from judgewell.analysis.scores import Progress, Sets, named_sets, score_sets, sets_of_scores
-from judgewell.comparison.design import judges_needed
+from judgewell.comparison.design import judgments_needed
 from judgewell.comparison.noise import Score
 from judgewell.comparison.scores import Missing, ScoreArray
 from judgewell.comparison.signed_rank import Zeros
@@ -45,7 +45,7 @@ from judgewell.tables import frame_of
 DEFAULT_MEASURE = "nDCG@10"
 
 
-@formerly(resamples="replicates")
+@formerly(resamples="replicates", tell_apart="separate")
 def compare(
     scores: Any = None,
     *,
@@ -64,7 +64,7 @@ def compare(
     judgments: Any = None,
     machine: Any = None,
     users: bool = False,
-    tell_apart: tuple[str, str] | None = None,
+    separate: tuple[str, str] | None = None,
     random: bool = False,
     simulated: int | None = None,
     missing: Missing = "error",
@@ -102,7 +102,7 @@ def compare(
     given = {"columns": columns, "words": words, "separator": separator, "no_header": no_header}
     how = reading(given, *(("scores",) if is_given(scores) else ("judgments", "gains")))
     choices = Choices(
-        test, top_test, correction, zeros, alpha, baseline, reference, tell_apart, worlds, replicates, level, seed,
+        test, top_test, correction, zeros, alpha, baseline, reference, separate, worlds, replicates, level, seed,
         None if executor is None else executor_of(executor),
     )  # fmt: skip
     if is_given(scores):
@@ -120,7 +120,7 @@ def compare(
     if by_intent is not None:
         _refuse_beside(str(by_intent), "ask for measures that do not look at intents", **made, machine=machine)
     if machine is not None:
-        others = {"gains_as": gains_as, "tell_apart": tell_apart, f"{len(tables)} sets of gains": len(tables) > 1}
+        others = {"gains_as": gains_as, "separate": separate, f"{len(tables)} sets of gains": len(tables) > 1}
         _refuse_beside("--machine", "give the gains of people, once, and the labels", **made, **others)
     systems = open_runs(runs, executor=choices.executor)
     note_goal(files_among(gains, draws, judgments))
@@ -155,7 +155,7 @@ def _check_inputs(scores: Any, runs: Any, gains: Any, users_of_nothing: bool) ->
         cure = "give --runs, --gains and --judgments with the column assessor"
         raise InputError("profiles of users come from judgments", cure=cure)
     if is_given(scores) == is_given(runs) or is_given(runs) != is_given(gains):
-        cure = "gains and qrels go behind --gains (judgewell compare --help has examples)"
+        cure = "give gains and qrels with --gains (judgewell compare --help has examples)"
         raise InputError("name either scores, or --runs with --gains", cure=cure)
 
 
@@ -179,10 +179,10 @@ def _over_draws(
         return resample(drawn, score[measure], one, worlds=choices.worlds, seed=choices.seed, executor=choices.executor)
 
     result = conclude(sets, choices, resampled, inputs)
-    if choices.tell_apart and judged is not None:
+    if choices.separate and judged is not None:
         first = next(iter(sets))
-        needed = _judges_needed(drawn, judged, score[first], sets[first], choices)
-        result.tables["judges needed"] = needed.select(pl.lit(first).alias("measure"), pl.all())
+        needed = _judgments_needed(drawn, judged, score[first], sets[first], choices)
+        result.tables["judgments needed"] = needed.select(pl.lit(first).alias("measure"), pl.all())
     return result
 
 
@@ -247,13 +247,15 @@ def _drawn(
     return draws_of_table(table.filter(kept), gains.filter(kept), str(draws) if is_path(draws) else None)
 
 
-def _judges_needed(drawn: GainDraws, judged: pl.DataFrame, score: Score, sets: Sets, choices: Choices) -> pl.DataFrame:
+def _judgments_needed(
+    drawn: GainDraws, judged: pl.DataFrame, score: Score, sets: Sets, choices: Choices
+) -> pl.DataFrame:
     """How sure the order of the two systems is with more or fewer judgments of each document."""
     values = comparable_judgments(judged, drawn.documents).group_by(DOCUMENT).agg("value")
     joined = drawn.documents.select(DOCUMENT).join(values, on=DOCUMENT, how="left", maintain_order="left")
     systems = next(iter(sets.values())).systems
-    pair, size = choices.tell_apart or ("", ""), choices.worlds
+    pair, size = choices.separate or ("", ""), choices.worlds
     judgments = [one.to_numpy() for one in joined["value"]]
-    return judges_needed(
+    return judgments_needed(
         score, judgments, systems, *pair, simulations=size, seed=choices.seed, executor=choices.executor
     )

@@ -38,7 +38,7 @@ class Choices:
     alpha: float = 0.05
     baseline: str | None = None
     reference: str | None = None
-    tell_apart: tuple[str, str] | None = None
+    separate: tuple[str, str] | None = None
     worlds: int = 1000
     replicates: int = 10_000
     level: float = 0.95
@@ -75,7 +75,7 @@ class Comparison:
     inputs: tuple[str, ...] = ()  # the files that were read
 
     def __getitem__(self, table: str) -> pl.DataFrame:
-        """A table by its name: systems, pairs, sets, discrimination, worlds, above, topics needed, judges needed."""
+        """A table by its name: systems, pairs, sets, discrimination, worlds, above, topics needed, judgments needed."""
         if table not in self.tables:
             raise InputError(f"there is no table {table!r}", cure=f"the tables are {', '.join(self.tables)}")
         return self.tables[table]
@@ -155,9 +155,9 @@ def _tables(sets: Sets, choices: Choices, worlds: Mapping[str, Worlds], drawn: R
     if worlds:
         tables["worlds"] = pl.concat(one.table(choices.level) for one in worlds.values())
         tables["above"] = pl.concat(one.pairs() for one in worlds.values())
-    if choices.tell_apart:
+    if choices.separate:
         tables["topics needed"] = topics_needed(
-            first, *choices.tell_apart, alpha=choices.alpha, test=choices.test, seed=choices.seed
+            first, *choices.separate, alpha=choices.alpha, test=choices.test, seed=choices.seed
         )
     return tables
 

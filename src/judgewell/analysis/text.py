@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 import polars as pl
 
 from judgewell.analysis.users import users_text
+from judgewell.comparison.discrimination import DISCRIMINATION
 from judgewell.comparison.scores import listed
 from judgewell.terminal import frame_text, number, prose, text_table
 from judgewell.text import agrees, count, listing
@@ -51,21 +52,18 @@ def _of_measure(comparison: Comparison, measure: str, every_pair: bool) -> str:
     if len(sets) == 1 and "top" in tables["systems"].columns:
         sentences = [best_text(tables["systems"], choices), skipped_text(tables["systems"])]
         head += "".join(f"\n{prose(sentence)}" for sentence in filter(None, sentences))
-    parts = [head, _systems(tables["systems"], sets, worlds, choices)]
-    if "sets" in tables:
-        parts.append(_sets(tables["sets"]))
-    if "discrimination" in tables:
-        parts.append(_discrimination(tables["discrimination"], choices))
-    if "pairs" in tables:
+    if choices.separate:  # the question asked; -o writes the other tables
+        parts = _separation(tables, choices, len(first.topics))
+    else:
+        parts = [head, _systems(tables["systems"], sets, worlds, choices)]
+        if "sets" in tables:
+            parts.append(_sets(tables["sets"]))
+        if "discrimination" in tables:
+            parts.append(_discrimination(tables["discrimination"], choices))
+    if "pairs" in tables and (every_pair or not choices.separate):
         parts.append(_pairs(tables["pairs"], list(sets), choices, every_pair))
-    if len(worlds) > 1:
+    if len(worlds) > 1 and not choices.separate:
         parts.append(_worlds(tables, worlds, choices.level))
-    if "topics needed" in tables:
-        parts.append(_topics_needed(tables["topics needed"], choices, len(first.topics)))
-    if "judges needed" in tables and choices.tell_apart:
-        one, other = choices.tell_apart
-        head = f"How often {one} is above {other}, by the number of judgments of each document, topics as here"
-        parts.append(f"{head}\n{frame_text(tables['judges needed'].drop('measure'))}")
     if "user pairs" in tables:
         users = comparison.tables["users"]
         most = None if every_pair else SHOWN
@@ -142,7 +140,7 @@ def _systems(table: pl.DataFrame, sets: Sets, worlds: Mapping[str, Worlds], choi
     meaning = f"low, high: {level} interval of the mean over topics{f' ({how})' if how else ''}; "
     if biased:
         meaning = "Means have no interval: drawn documents bias the score of one system. "
-    meaning += f"rank_low, rank_high: of the rank over resampled {over}"
+    meaning += f"rank_low, rank_high: interval of the rank over resampled {over}"
     if "top" in table.columns:
         others = "all other systems" if choices.top_test == "joint" else "the best one"
         meaning += (
@@ -223,14 +221,17 @@ def _sets(table: pl.DataFrame) -> str:
 
 
 def _discrimination(table: pl.DataFrame, choices: Choices) -> str:
-    columns = ["set", "distinguished", "tp", "opposite", "fp", "fn", "tn", "agreement", "kappa", "mcnemar_p"]
     pairs, reference = table["pairs"][0], table["reference"][0]
+    shown = table.select("set", *DISCRIMINATION, "agreement", "kappa", "mcnemar_p").rename(
+        {"significant_both": "both", "only_this_set": "only this set", "only_reference": f"only {reference}"}
+    )
     head = f"Significant differences among {pairs} pairs of systems ({_test(choices)}), against {reference}"
     meaning = (
-        f"tp: pairs that differ under the set and under {reference} (opposite: of these, the other way round); fp: "
-        f"under the set alone; fn: under {reference} alone; tn: under neither."
+        f"significant: pairs that differ under the set; both: under the set and under {reference}; opposite: under "
+        f"both, but with the other system better; only this set, only {reference}: under one of them; neither: under "
+        "neither."
     )
-    return f"{head}\n{frame_text(table.select(columns))}\n{prose(meaning)}"
+    return f"{prose(head)}\n{frame_text(shown)}\n{prose(meaning)}"
 
 
 def _pairs(table: pl.DataFrame, names: Sequence[str], choices: Choices, every_pair: bool) -> str:
@@ -245,19 +246,19 @@ def _pairs(table: pl.DataFrame, names: Sequence[str], choices: Choices, every_pa
         rows = one.sort("difference", "first", "second", descending=[True, False, False])
         sentences = changed_verdicts(table, names, choices.baseline) if choices.baseline else []
         changes = "".join(f"\n{prose(sentence)}" for sentence in sentences)
-        return f"{text}\n{frame_text(rows.select(columns))}{_meaning_of_pairs(choices)}{changes}"
+        return f"{prose(text)}\n{frame_text(rows.select(columns))}{_meaning_of_pairs(choices)}{changes}"
     best = one.sort("mean_first", "first", descending=[True, False])["first"][0]
     rows = one.filter((pl.col("first") == best) | (pl.col("second") == best))
     rows = rows.sort("mean_second", "second", descending=[True, False])
     rest = "" if len(rows) == len(one) else BEST_ONLY
-    return f"{text}{rest}\n{frame_text(rows.select(columns), SHOWN)}{_meaning_of_pairs(choices)}"
+    return f"{prose(text + rest)}\n{frame_text(rows.select(columns), SHOWN)}{_meaning_of_pairs(choices)}"
 
 
 def _meaning_of_pairs(choices: Choices) -> str:
     how = "Student's t" if choices.test == "t" else "by the rules for a mean"
     text = f"low, high: {100 * choices.level:g} % interval of the difference over topics ({how})"
     if choices.correction != "none":
-        text += ", not corrected for the number of pairs; p_corrected, which decides about significance, is"
+        text += ", not corrected for the number of pairs; p_corrected is corrected and decides what is significant"
     return f"\n{prose(text + '.')}"
 
 
@@ -316,7 +317,8 @@ def _worlds(tables: Mapping[str, pl.DataFrame], worlds: Mapping[str, Worlds], le
     best = worlds["both"].table(level)["system"].to_list()[:BEST]
     for first, second in pairwise(best):
         shares = ", ".join(f"{100 * one.above(first, second):.1f} % ({over})" for over, one in worlds.items())
-        lines.append(f"{first} is above {second} in {shares} of the worlds{_clean_difference(pairs, first, second)}.")
+        text = f"{first} is above {second} in {shares} of the worlds{_clean_difference(pairs, first, second)}."
+        lines.append(prose(text))
     return "\n".join(lines)
 
 
@@ -329,15 +331,32 @@ def _clean_difference(pairs: pl.DataFrame, first: str, second: str) -> str:
     return f"; difference without judgment noise {gap:.4f} [{low:.4f}, {high:.4f}]"
 
 
-def _topics_needed(table: pl.DataFrame, choices: Choices, topics: int) -> str:
-    first, second = choices.tell_apart or ("", "")
+def _separation(tables: Mapping[str, pl.DataFrame], choices: Choices, topics: int) -> list[str]:
+    """How many topics, and with judgments how many of each document, separate the two systems."""
+    first, second = choices.separate or ("", "")
+    table = tables["topics needed"]
+    first_set = tables["systems"].unique("system", keep="first", maintain_order=True)
+    means = dict(first_set.select("system", "mean").rows())
     enough = table.filter("enough")["topics"].to_list()
     answer = f"about {min(enough)} topics" if enough else f"more than {table['topics'].to_list()[-1]} topics"
-    head = (
-        f"If the difference is as seen, {answer} like these {topics} find it significant in 80 % of studies: "
-        f"{first} against {second} ({choices.test} test, alpha {choices.alpha:g})"
+    head = prose(
+        f"{table['measure'][0]} of {first} is {number(means[first])}, of {second} {number(means[second])} "
+        f"({topics} topics). If this difference is the true one, a study needs {answer} like these to find it "
+        f"significant with a probability of 80 % ({choices.test} test, alpha {choices.alpha:g})."
     )
-    return f"{head}\n{frame_text(table.drop('measure'))}"
+    meaning = prose(
+        "found: the share of simulated studies with this many topics in which the difference is significant; wrong: "
+        "significant, but in the other direction; enough: found is at least 80 %."
+    )
+    parts = [f"{head}\n\n{frame_text(table.drop('measure'))}\n{meaning}"]
+    if "judgments needed" in tables and len(tables["judgments needed"]):
+        head = f"How often {first} is above {second} on these topics, by the number of judgments of each document"
+        meaning = prose(
+            f"above: the share of simulated studies in which {first} is above {second}; difference: the mean of their "
+            "difference; sd: its standard deviation over simulated studies."
+        )
+        parts.append(f"{head}\n\n{frame_text(tables['judgments needed'].drop('measure'))}\n{meaning}")
+    return parts
 
 
 def _test(choices: Choices) -> str:

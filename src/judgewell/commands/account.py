@@ -125,10 +125,15 @@ def link(study: str, database: str | None, name: str, address: str | None) -> No
     multiple=True,
     default=("read",),
     type=click.Choice(["read", "write"]),
-    help="What it may do; may be repeated.",
+    help="Allow the token to read or write; may be repeated.",
 )
-@click.option("--days", default=90.0, type=click.FloatRange(0, 3660, min_open=True), help="How long it holds.")
-@click.option("--label", default="", help="What it is for.")
+@click.option(
+    "--days",
+    default=90.0,
+    type=click.FloatRange(0, 3660, min_open=True),
+    help="Let the token expire after this many days.",
+)
+@click.option("--label", default="", help="Note what the token is for.")
 @database_option
 @click.pass_obj
 def token(study: str, database: str | None, name: str, scopes: tuple[str, ...], days: float, label: str) -> None:
@@ -192,7 +197,7 @@ def sessions(study: str, database: str | None) -> None:
 
 @account.command()
 @click.argument("name")
-@click.option("--key", type=int, help="One session, token or link by its number; all of NAME's when not set.")
+@click.option("--key", type=int, help="End only the session, token or link with this number.  [default: all of NAME's]")
 @database_option
 @click.pass_obj
 def revoke(study: str, database: str | None, name: str, key: int | None) -> None:

@@ -78,7 +78,11 @@ def act(study: str, action: str | None, fields: tuple[str, ...], database: str |
 @click.argument("study")
 @click.argument("assessor", required=False)
 @click.option("--comments", is_flag=True, help="Delete the comments on documents too.")
-@click.option("--older-than", type=click.FloatRange(min=0), help="All whose last step is at least this many days ago.")
+@click.option(
+    "--older-than",
+    type=click.FloatRange(min=0),
+    help="Delete the data of all whose last step was at least this many days ago.",
+)
 @database_option
 def forget(study: str, assessor: str | None, comments: bool, older_than: float | None, database: str | None) -> None:
     """Delete the personal data of one assessor, or of all who left long ago. Judgments are kept.
@@ -111,7 +115,7 @@ def forget(study: str, assessor: str | None, comments: bool, older_than: float |
 @click.command()
 @click.argument("study")
 @click.option("-o", "--output", help="Write the whole log to this CSV file instead of printing the newest lines.")
-@click.option("--lines", default=50, type=click.IntRange(min=1), help="How many lines to print.")
+@click.option("--lines", default=50, type=click.IntRange(min=1), help="Print this many lines.")
 @database_option
 def audit(study: str, output: str | None, lines: int, database: str | None) -> None:
     """Show the audit log of STUDY: every action of owners and reviewers.

@@ -35,21 +35,21 @@ def _list_sections(context: click.Context, option: click.Parameter, asked: bool)
 @click.command(cls=TakesSeveral)
 @click.argument("judgments")
 @click.argument("labels", nargs=-1)
-@click.option("--against", multiple=True, help="Labels to compare with: a qrels file, or a column of JUDGMENTS.")
-@click.option("--gains", help="The documents' gains, e.g. from judgewell scale (default: those that scale makes).")
-@click.option("--scores", help="Scores of systems, e.g. from judgewell evaluate, for the difficulty of topics.")
-@click.option("--documents", help="The documents judged (jsonl, csv, a folder, …), for time against length.")
-@click.option("--likes", help="Which questions assessors liked: a table of topic, assessor, question, liked.")
-@click.option("--machine", multiple=True, help="Labels by a machine, to compare with people's: FILE or NAME=FILE.")
-@click.option("--runs", multiple=True, help="Runs, several at once: which systems the machine favours.")
-@click.option("-m", "--measure", multiple=True, help="Measures of systems with --runs.  [default: nDCG@10]")
-@click.option("--pairs", is_flag=True, help="JUDGMENTS holds pairs (recognised where the file's columns show it).")
-@kind_option
-@click.option("--section", multiple=True, help="Only this section, with its tables; may be repeated.")
+@click.option("--against", multiple=True, help="Compare with these labels: a qrels file, or a column of JUDGMENTS.")
+@click.option("--section", multiple=True, help="Run only this section and print its tables; may be repeated.")
 @click.option("-v", "--verbose", is_flag=True, help="Print all findings and tables.")
-@click.option("-o", "--output", help="A folder: every table as csv, and how they were made.")
-@click.option("--replicates", default=1000, help="How often documents are resampled for intervals.")
-@click.option("--seed", default=0, help="Seed of all random choices.")
+@click.option("-o", "--output", help="Write every table as CSV into this folder, and how they were made.")
+@click.option("--gains", help="Use these gains of the documents.  [default: those that judgewell scale makes]")
+@click.option("--machine", multiple=True, help="Compare these labels by a machine with people's: FILE or NAME=FILE.")
+@click.option("--runs", multiple=True, help="Show which of these runs the machine favours; several at once.")
+@click.option("-m", "--measure", multiple=True, help="Score --runs by this measure.  [default: nDCG@10]")
+@click.option("--scores", help="Use these scores of systems (judgewell evaluate -o) for the difficulty of topics.")
+@click.option("--documents", help="Relate times to the lengths of these documents (jsonl, csv, a folder, …).")
+@click.option("--likes", help="Analyse which questions assessors liked: a table of topic, assessor, question, liked.")
+@click.option("--pairs", is_flag=True, help="Read JUDGMENTS as pairs.  [default: if the columns show it]")
+@kind_option
+@click.option("--replicates", default=1000, help="Resample documents this often for intervals.")
+@click.option("--seed", default=0, help="Seed all random choices with this number.")
 @reading_options
 @where_option
 @cluster_options
@@ -59,8 +59,8 @@ def _list_sections(context: click.Context, option: click.Parameter, asked: bool)
 def agree(judgments: str, labels: tuple[str, ...], verbose: bool, output: str | None, **options: Any) -> None:
     """Measure agreement between assessors in JUDGMENTS, and between JUDGMENTS and LABELS.
 
-    Runs every analysis the data allow and prints the main findings on one screen. -v prints all findings and tables, -o
-    writes the tables.
+    The command runs every analysis that the data allow and prints the main findings on one screen. -v prints all
+    findings and tables, and -o writes the tables.
 
     \b
     Examples:

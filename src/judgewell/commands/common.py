@@ -57,7 +57,7 @@ def refuse_unwritable(output: str | None, *inputs: str, endings: tuple[str, ...]
         )
 
 
-WORDS = "What answers mean: 'not relevant=0,relevant=1,N/A=' or A=left,B=right,tie=same."
+WORDS = "Read these words as values: 'not relevant=0,relevant=1,N/A=' or A=left,B=right,tie=same."
 
 
 def together(*options: Callable[[Any], Any]) -> Callable[[Any], Any]:
@@ -67,10 +67,15 @@ def together(*options: Callable[[Any], Any]) -> Callable[[Any], Any]:
 
 # How tables are read; `reading` takes these options.
 reading_options = together(
-    click.option("--columns", help="Names of the columns in the file: topic=qid,value=score."),
+    click.option("--columns", help="Read these columns of the file: topic=qid,value=score."),
     click.option("--words", help=WORDS),
-    click.option("--separator", help="What separates fields: comma, tab, semicolon, bar, space or a character."),
-    click.option("--no-header", is_flag=True, help="The first line holds data; --columns topic=1,doc=2 by number."),
+    click.option(
+        "--separator",
+        help="Split lines at this: comma, tab, semicolon, bar, space or a character.  [default: by the first line]",
+    ),
+    click.option(
+        "--no-header", is_flag=True, help="Read the first line as data; number columns with --columns topic=1,doc=2."
+    ),
 )
 
 # Where the work is done, which never changes a result; `executing` takes these options.
@@ -78,9 +83,9 @@ cluster_options = together(
     click.option(
         "--cluster",
         metavar="ADDRESS",
-        help="Run on the Dask cluster of this scheduler (tcp://HOST:8786; dask: the one Dask is configured for).",
+        help="Run on the Dask cluster with this scheduler: tcp://HOST:8786, or dask for the configured one.",
     ),
-    click.option("--processes", type=click.IntRange(min=1), help="Use this many processes on this machine."),
+    click.option("--processes", type=click.IntRange(min=1), help="Run in this many processes on this machine."),
 )
 
 
@@ -96,12 +101,14 @@ def executing(cluster: str | None, processes: int | None) -> AbstractContextMana
 where_option = click.option(
     "--where",
     multiple=True,
-    help="Keep only rows with these values in a column, or without them: grade=1,2; known= (empty); "
-    "assessor!=w7; assessor!=@FILE (one a line).",
+    help="Keep only rows with (=) or without (!=) these values: grade=1,2; known= (empty); assessor!=w7; "
+    "assessor!=@FILE (one value per line).",
 )
 
 kind_option = click.option(
-    "--kind", help="What the values mean: ratio, interval, ordinal or nominal; interval:0..100 with ends."
+    "--kind",
+    help="Treat values as ratio, interval (with ends: interval:0..100), ordinal or nominal.  "
+    "[default: by the file or the values]",
 )
 
 

@@ -25,40 +25,53 @@ TESTS = ("t", "wilcoxon", "randomisation", "bootstrap")
 
 @click.command(cls=TakesSeveral)
 @click.argument("scores", nargs=-1)
-@click.option("--runs", multiple=True, help="Runs to score, several at once: --runs runs/*.run.")
-@click.option("--gains", multiple=True, help="Gains to score them under, several at once; NAME=FILE gives a name.")
+@click.option("--runs", multiple=True, help="Score these runs, several at once: --runs runs/*.run.")
+@click.option("--gains", multiple=True, help="Score them under these gains, several at once; NAME=FILE gives a name.")
 @click.option(
-    "-m", "--measure", multiple=True, help="A measure; may be repeated.  [default: that of the scores, else nDCG@10]"
+    "-m",
+    "--measure",
+    multiple=True,
+    help="Use this measure; may be repeated.  [default: the measure of SCORES, else nDCG@10]",
 )
-@choice("--test", *TESTS, help="The paired test of pairs of systems.")
-@choice("--top-test", "joint", *TESTS, help="How the top set is found: a joint test, or each system against the best.")
-@choice("--correction", "holm", "bh", "none", help="For the number of pairs: Holm, Benjamini–Hochberg or none.")
-@choice("--zeros", "drop", "pratt", help="What the Wilcoxon test does with topics without a difference.")
-@click.option("--alpha", default=0.05, help="A difference is significant if p is below this.")
 @click.option("--baseline", help="Compare all systems with this one, not every pair.")
-@click.option("--reference", help="The set of scores that others are compared with.  [default: the first]")
-@click.option("--draws", help="Draws of the first gains (judgewell scale --draws-to).")
-@click.option("--worlds", default=1000, help="How often topics (and judgments, without --draws) are resampled.")
-@click.option("--judgments", help="Judgments (topic, doc, value): resample the gain of each document from them.")
-@click.option("--machine", help="A machine's labels (or other cheap ones) of all documents; the gains are people's.")
-@click.option("--users", is_flag=True, help="Show for what share of users a system is better (with --judgments).")
-@click.option("--tell-apart", nargs=2, metavar="A B", help="How many topics or judgments it takes to separate them.")
-@click.option("--random", is_flag=True, help="Add random labels: the reference's gains, shuffled within topics.")
-@click.option("--simulated", type=int, help="Compare this many systems made of fully judged parts of runs.")
-@choice("--missing", "error", "zero", "drop", help="Missing scores: an error, 0, or without the topic.")
-@click.option("--common", is_flag=True, help="Keep only the topics and systems that all sets share.")
-@click.option("--gains-as", multiple=True, help="Transform gains; each makes a set: linear, exp2, binary(2), unit, …")
-@choice("--order", "score", "rank", help="Rank by score, or by the ranks in the file.")
-@choice("--precision", "double", "single", help="Of the runs' scores.")
-@choice("--unjudged", "zero", "condense", help="Unjudged documents: gain 0, or removed from rankings.")
-@choice("--negative", "unjudged", "zero", "keep", "error", help="What a grade below 0 means.")
 @click.option("-q", "--pairs", is_flag=True, help="Print every pair of systems.")
 @click.option("-o", "--output", help="Write all tables: a folder, one .json, or A.csv with A.pairs.csv, … beside it.")
-@click.option("--chart", help="Draw to .svg, .pdf, .png or .html: two sets against each other, or rank intervals.")
-@click.option("--replicates", default=10_000, help="Replicates of the joint, randomisation and bootstrap tests.")
+@click.option("--chart", help="Draw two sets against each other, or rank intervals: .svg, .pdf, .png or .html.")
+@click.option("--separate", nargs=2, metavar="A B", help="Estimate how many topics (or judgments) separate A and B.")
+@click.option("--judgments", help="Resample the gain of each document from these judgments (topic, doc, value).")
+@click.option("--draws", help="Score these draws of the first gains (judgewell scale --draws-to).")
+@click.option("--machine", help="Add a machine's (or other cheap) labels of all documents to people's gains of some.")
+@click.option("--users", is_flag=True, help="Show for what share of users a system is better (with --judgments).")
+@choice("--test", *TESTS, help="Test pairs of systems with this paired test.")
+@choice("--correction", "holm", "bh", "none", help="Correct p for the number of pairs: Holm, Benjamini–Hochberg, none.")
+@click.option("--alpha", default=0.05, help="Call a difference significant if p is below this.")
+@choice("--top-test", "joint", *TESTS, help="Find the top set by a joint test, or by tests against the best mean.")
+@choice("--zeros", "drop", "pratt", help="Drop topics without a difference in the Wilcoxon test, or rank them (Pratt).")
+@click.option("--level", default=0.95, help="Compute intervals at this level.")
+@click.option("--reference", help="Compare the other sets of scores with this one.  [default: the first]")
+@click.option("--gains-as", multiple=True, help="Transform gains; each makes a set: linear, exp2, binary(2), unit, …")
+@click.option("--common", is_flag=True, help="Keep only the topics and systems that all sets share.")
+@choice("--missing", "error", "zero", "drop", help="Treat a missing score as an error or as 0, or drop its topic.")
+@choice("--unjudged", "zero", "condense", help="Give unjudged documents gain 0, or remove them from rankings.")
+@choice(
+    "--negative",
+    "unjudged",
+    "zero",
+    "keep",
+    "error",
+    help="Treat a grade below 0 as unjudged, as 0, as it is, or as an error.",
+)
+@choice("--order", "score", "rank", help="Rank by score, or by the ranks in the file.")
+@choice("--precision", "double", "single", help="Read the runs' scores in this precision.")
+@click.option("--random", is_flag=True, help="Add random labels: the reference's gains, shuffled within topics.")
+@click.option("--simulated", type=int, help="Compare this many systems made of fully judged parts of runs.")
+@click.option("--worlds", default=1000, help="Resample topics (and judgments, without --draws) this often.")
+@click.option(
+    "--replicates", default=10_000, help="Use this many replicates in joint, randomisation and bootstrap tests."
+)
 @click.option("--resamples", type=int, hidden=True, help="The former name of --replicates.")
-@click.option("--level", default=0.95, help="Level of the intervals.")
-@click.option("--seed", type=click.IntRange(min=0), default=0, help="Seed of all random choices.")
+@click.option("--tell-apart", nargs=2, hidden=True, help="The former name of --separate.")
+@click.option("--seed", type=click.IntRange(min=0), default=0, help="Seed all random choices with this number.")
 @reading_options
 @kind_option
 @cluster_options
@@ -69,12 +82,11 @@ def compare(
 ) -> None:
     """Compare systems from SCORES (`judgewell evaluate -o`), or score --runs under --gains first.
 
-    One set of scores: means and ranks with intervals over topics, tests of every pair, the set that contains the best
-    system. Several sets (files, or gains): how similarly they rank the systems, and which pairs differ under each. With
-    --machine: conclusions from people's gains of some documents and a machine's labels of all. With
-    --draws or --judgments: scores without judgment noise, and how often one system is above another over other
-    judgments, other topics, and both. With --judgments --users: the share of users for whom one system is better than
-    another, each with an own gain profile; --chart draws the profiles.
+    One set of scores gives means and ranks with intervals over topics, tests of pairs, and the set that contains the
+    best system. Several sets (files, or gains) also show how similarly they rank the systems, and which pairs differ
+    significantly under each. --draws and --judgments show how sure an order is over other judgments, other topics and
+    both, and estimate scores without judgment noise. --users shows for what share of users a system is better; --chart
+    then draws the users' gain profiles. --machine combines people's gains of some documents with labels of all.
 
     \b
     Examples:
@@ -85,14 +97,15 @@ def compare(
       judgewell compare --runs runs/*.run --gains gains.csv --draws draws.parquet
       judgewell compare --runs runs/*.run --gains human=sample.csv --machine llm.qrels -m nDCG@10
       judgewell compare --runs runs/*.run --gains gains.csv --judgments judgments.csv --users --chart profiles.svg
-      judgewell compare scores.csv --tell-apart bm25 reranked
+      judgewell compare scores.csv --separate bm25 reranked
     """
     from judgewell.analysis.compare import compare as compare_systems
     from judgewell.analysis.text import comparison_text
     from judgewell.terminal import notes, progress
 
-    if context.params.pop("resamples") is None:
-        del given["resamples"]
+    for former in ("resamples", "tell_apart"):
+        if context.params.pop(former) is None:
+            del given[former]
     where = given.pop("cluster"), given.pop("processes")
     with notes(strict) as collected:
         with progress("scoring") as show, executing(*where) as executor:

@@ -15,7 +15,7 @@ from judgewell.errors import InputError
 if TYPE_CHECKING:
     from judgewell.server.store.transactions import Store
 
-DATABASE_HELP = "A file, or postgresql://user@host/name.  [default: {name}.sqlite beside the study]"
+DATABASE_HELP = "Use this database: a file, or postgresql://user@host/name.  [default: {name}.sqlite beside the study]"
 
 
 def database_option(command: Callable[..., Any], name: str = "NAME") -> Callable[..., Any]:

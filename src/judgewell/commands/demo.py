@@ -31,8 +31,13 @@ MADE = {"magnitude", "pairs", "runs", "report.html", *(f"{name}.csv" for name in
 
 
 @click.command()
-@click.option("-o", "--output", default="judgewell-demo", help="The folder to write into.")
-@click.option("--seed", default=1, type=click.IntRange(0), help="Seed of the synthetic assessors and their judgments.")
+@click.option("-o", "--output", default="judgewell-demo", help="Write into this folder.")
+@click.option(
+    "--seed",
+    default=1,
+    type=click.IntRange(0),
+    help="Seed the synthetic assessors and their judgments with this number.",
+)
 def demo(output: str, seed: int) -> None:
     """Run two small studies of the sample collection, from judging to the report.
 

@@ -48,51 +48,70 @@ def _list_measures(context: click.Context, option: click.Parameter, asked: bool)
 @click.argument("gains")
 @click.argument("runs", nargs=-1, required=True)
 @click.option(
-    "-m", "--measure", multiple=True, help="A measure: nDCG@10, 'RBP(p=0.9)', 'AP(rel=2)', …; may be repeated."
+    "-m",
+    "--measure",
+    multiple=True,
+    help="Use this measure: nDCG@10, 'RBP(p=0.9)', 'AP(rel=2)', …; may be repeated.  [default: nDCG@10]",
 )
 @click.option("-q", "--per-topic", is_flag=True, help="Show every topic, not only means.")
-@click.option("-n", "--no-summary", is_flag=True, help="With -q: topics only, without means.")
+@click.option("-n", "--no-summary", is_flag=True, help="Leave out the means, with -q.")
 @click.option("-o", "--output", help="Write the scores table: .csv, .tsv, .json, .jsonl or .parquet.")
-@choice("--format", "table", "csv", "json", "trec_eval", help="What is printed.")
+@choice("--format", "table", "csv", "json", "trec_eval", help="Print in this format.")
 @choice(
-    "--trec-version", "10", "9", help="Of trec_eval's format: 9 rounds recall levels up and ranks by single scores."
+    "--trec-version",
+    "10",
+    "9",
+    help="Print as this trec_eval: 9 rounds recall levels up and ranks by single-precision scores.",
 )
-@click.option("-l", "--rel", type=float, help="The lowest gain that counts as relevant, unless the measure says.")
+@click.option(
+    "-l", "--rel", type=float, help="Count this gain and above as relevant, unless the measure says otherwise."
+)
 @click.option("--gains-as", help="Transform gains first: exp2, binary(2), unit, unit(topic), 0=0,1=0.3,2=1.")
 @choice("--order", "score", "rank", help="Rank by score, or by the ranks in the file.")
 @click.option(
     "--precision",
     type=click.Choice(["double", "single"]),
-    help="Of scores; trec_eval 9 and pytrec_eval rank by single precision.  "
+    help="Read scores in this precision; trec_eval 9 and pytrec_eval use single.  "
     "[default: double; with --trec-version 9: single]",
 )
 @choice(
     *("--ties", "doc", "shared", "spread"),
-    help="Tied documents: by id descending; the expected value over their orders; or each with the mean weight of the "
-    "tie, as rbp_eval does.",
+    help="Order tied documents by id, descending (doc); take the mean over their orders (shared); or give each the "
+    "mean weight of the tie, as rbp_eval does (spread).",
 )
 @choice(
-    "--unjudged", "zero", "condense", "error", help="Unjudged documents: gain 0, removed from rankings, or an error."
+    "--unjudged",
+    "zero",
+    "condense",
+    "error",
+    help="Give unjudged documents gain 0, remove them from rankings, or refuse them.",
 )
 @click.option("-J", "--judged-only", is_flag=True, help="The same as --unjudged condense.")
 @click.option("-M", "--most", type=click.IntRange(min=1), help="Cut rankings after this many documents.")
 @click.option(
     "--topics",
-    help="Average over all judged topics (a missing one scores 0) or those in the run; or a file of topic ids, one a "
-    "line, to leave all others out.  [default: judged; with --format trec_eval: run]",
+    help="Average over all judged topics, missing ones as 0 (judged), over those of the run (run), or over those in a "
+    "FILE, one id per line.  [default: judged; with --format trec_eval: run]",
 )
 @click.option("-c", "--complete", is_flag=True, help="The same as --topics judged, for --format trec_eval.")
-@choice("--negative", "unjudged", "zero", "keep", "error", help="What a grade below 0 means.")
-@click.option("--strict", is_flag=True, help="Treat notes as errors.")
-@click.option("--level", default=0.95, help="Level of the intervals over topics.")
-@click.option("--seed", type=click.IntRange(min=0), default=0, help="Seed of the bootstrap over topics.")
+@choice(
+    "--negative",
+    "unjudged",
+    "zero",
+    "keep",
+    "error",
+    help="Treat a grade below 0 as unjudged, as 0, as it is, or as an error.",
+)
+@click.option("--level", default=0.95, help="Compute intervals over topics at this level.")
+@click.option("--seed", type=click.IntRange(min=0), default=0, help="Seed the bootstrap over topics with this number.")
 @reading_options
 @cluster_options
+@click.option("--strict", is_flag=True, help="Treat notes as errors.")
 @click.option(
     "--list", is_flag=True, is_eager=True, expose_value=False, callback=_list_measures, help="List the measures."
 )
 def evaluate(strict: bool, cluster: str | None, processes: int | None, **given: Any) -> None:
-    """Score RUNS against GAINS, whole or fractional, with any measure.
+    """Score RUNS with GAINS, whole numbers or fractions, by any measure.
 
     GAINS is a qrels file, a table of topic, doc and gain (csv, parquet, jsonl) or irds:ID; RUNS are TREC runs or tables
     of system, topic, doc and score. Globs, compressed files and - (standard input) are read.

@@ -12,8 +12,8 @@ from judgewell.text import counted
 
 @click.command()
 @click.argument("study")
-@click.option("-o", "--output", default="export", help="The folder to write into.")
-@click.option("--all", "everything", is_flag=True, help="Keep excluded work among the judgments, marked.")
+@click.option("-o", "--output", default="export", help="Write into this folder.")
+@click.option("--all", "everything", is_flag=True, help="Keep excluded work among the judgments and mark it.")
 @database_option
 def export(study: str, output: str, everything: bool, database: str | None) -> None:
     """Write the judgments of STUDY, with unfinished units marked and a log of every revision.

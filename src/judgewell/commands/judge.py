@@ -22,30 +22,34 @@ if TYPE_CHECKING:
 
 T = TypeVar("T")
 
-OF_FILE = "  [default: that of [machine], else {}]"
+OF_FILE = "  [default: [machine] in the study file, else {}]"
 OPTIONS = {
     "model": click.option(
-        "--model", multiple=True, help="The model's name at the server; several are several assessors."
+        "--model", multiple=True, help="Ask the model with this name at the server; repeat it for several assessors."
     ),
-    "endpoint": click.option("--endpoint", help="The server's address, e.g. http://127.0.0.1:11434/v1."),
-    "api_key_env": click.option("--api-key-env", help="The environment variable that holds the server's key."),
-    "prompt": click.option("--prompt", help="A prompt file of your own; begin with what --show-prompt prints."),
-    "samples": click.option("--samples", type=int, help=f"Number of assessors per model.{OF_FILE.format(1)}"),
-    "temperature": click.option("--temperature", type=float, help=f"The sampling temperature.{OF_FILE.format(0)}"),
-    "concurrency": click.option("--concurrency", type=int, help=f"Requests at the same time.{OF_FILE.format(8)}"),
-    "timeout": click.option("--timeout", type=float, help=f"Seconds to wait for a reply.{OF_FILE.format(120)}"),
-    "tries": click.option("--tries", type=int, help=f"Attempts when a reply cannot be read.{OF_FILE.format(3)}"),
-    "price_in": click.option("--price-in", type=float, help="The price of a million tokens sent."),
-    "price_out": click.option("--price-out", type=float, help="The price of a million tokens received."),
-    "budget": click.option("--budget", type=float, help="The most that all replies of the study may cost."),
-    "budget_tokens": click.option("--budget-tokens", type=int, help="The most tokens that all replies may take."),
+    "endpoint": click.option("--endpoint", help="Ask the server at this address, e.g. http://127.0.0.1:11434/v1."),
+    "api_key_env": click.option("--api-key-env", help="Read the server's key from this environment variable."),
+    "prompt": click.option("--prompt", help="Use your own prompt file; begin with what --show-prompt prints."),
+    "samples": click.option("--samples", type=int, help=f"Make this many assessors of each model.{OF_FILE.format(1)}"),
+    "temperature": click.option("--temperature", type=float, help=f"Sample at this temperature.{OF_FILE.format(0)}"),
+    "concurrency": click.option(
+        "--concurrency", type=int, help=f"Send this many requests at the same time.{OF_FILE.format(8)}"
+    ),
+    "timeout": click.option("--timeout", type=float, help=f"Wait this many seconds for a reply.{OF_FILE.format(120)}"),
+    "tries": click.option("--tries", type=int, help=f"Ask this often if a reply cannot be read.{OF_FILE.format(3)}"),
+    "price_in": click.option("--price-in", type=float, help="Count this price for a million tokens sent."),
+    "price_out": click.option("--price-out", type=float, help="Count this price for a million tokens received."),
+    "budget": click.option("--budget", type=float, help="Stop before all replies of the study cost more than this."),
+    "budget_tokens": click.option(
+        "--budget-tokens", type=int, help="Stop before all replies of the study take more tokens than this."
+    ),
 }
 
 
 @click.command()
 @click.argument("study")
 @together(*OPTIONS.values())  # every setting of [machine] that is often changed
-@click.option("--show-prompt", is_flag=True, help="Print what the model is asked about the first place, and stop.")
+@click.option("--show-prompt", is_flag=True, help="Print the prompt for the first document or pair, and stop.")
 @click.option(
     "--probe", is_flag=True, help="Ask about hostile documents instead, and report how often the model was fooled."
 )

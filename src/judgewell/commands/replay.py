@@ -11,12 +11,24 @@ from judgewell.commands.common import choice, kind_option, reading_options, refu
 
 @click.command()
 @click.argument("study")
-@click.option("--from", "answers", required=True, help="Recorded judgments or pairs.")
-@click.option("--design", "designs", multiple=True, help="even, floor, sampled; of pairs: even, pairs.  [default: all]")
+@click.option("--from", "answers", required=True, help="Replay these recorded judgments or pairs.")
+@click.option(
+    "--design",
+    "designs",
+    multiple=True,
+    help="Replay this design: even, floor, sampled; for pairs even, pairs.  [default: all]",
+)
 @click.option("--simulated", "systems", type=click.IntRange(min=2), help="Use this many simulated systems, not runs.")
-@click.option("--repeats", type=click.IntRange(min=1), default=20, help="Random orders of the answers.")
-@choice("--rule", "full", "goal", help="Stop when all answers would agree (full), or when the study would (goal).")
-@click.option("--seed", type=click.IntRange(min=0), default=0, help="Seed of the orders.")
+@click.option(
+    "--repeats", type=click.IntRange(min=1), default=20, help="Replay this many random orders of the answers."
+)
+@choice(
+    "--rule",
+    "full",
+    "goal",
+    help="Stop when the conclusion is that of all answers (full), or by the study's rule (goal).",
+)
+@click.option("--seed", type=click.IntRange(min=0), default=0, help="Seed the orders with this number.")
 @click.option("-o", "--output", help="Write a row for each design and order to a file.")
 @click.option("--chart", help="Draw the costs to .svg, .pdf, .png or .html.")
 @reading_options

@@ -28,31 +28,37 @@ if TYPE_CHECKING:
 
 @click.command(cls=TakesSeveral, context_settings={"allow_extra_args": True})
 @click.argument("study", required=False)
-@click.option("-o", "--output", required=True, help="The page: report.html.")
+@click.option("-o", "--output", required=True, help="Write the page to this file, e.g. report.html.")
 @database_option
-@click.option("--judgments", help="Judgments: a table (topic, doc, value, …) or a known crowd export.")
-@click.option("--pairs", help="Pairs of documents that assessors compared.")
-@click.option("--gains", multiple=True, help="Gains made before, several at once; NAME=FILE gives a name.")
-@click.option("--method", help="How gains are made where none are given: magnitude, 'magnitude(offset=1)', mean, …")
-@click.option("--labels", multiple=True, help="Labels to compare with: files (NAME=FILE), or columns of the judgments.")
-@click.option("--machine", multiple=True, help="A machine's labels (or other cheap ones) of all documents: NAME=FILE.")
-@click.option("--runs", multiple=True, help="Runs to score, several at once: --runs runs/*.run.")
+@click.option("--judgments", help="Use these judgments: a table (topic, doc, value, …) or a known crowd export.")
+@click.option("--pairs", help="Use these pairs of documents that assessors compared.")
+@click.option("--gains", multiple=True, help="Use gains made before, several at once; NAME=FILE gives a name.")
+@click.option(
+    "--method", help="Make gains by this method if none are given: magnitude, mean, …  [default: by the kind of values]"
+)
+@click.option(
+    "--labels", multiple=True, help="Compare with these labels: files (NAME=FILE), or columns of the judgments."
+)
+@click.option(
+    "--machine", multiple=True, help="Analyse a machine's (or other cheap) labels of all documents: NAME=FILE."
+)
+@click.option("--runs", multiple=True, help="Score these runs, several at once: --runs runs/*.run.")
 @click.option(
     "-m",
     "--measure",
     multiple=True,
-    help="Measures; the first is the main one.  [default: that of the study's goal, else nDCG@10]",
+    help="Score by this measure; may be repeated, the first is the main one.  [default: the goal's, else nDCG@10]",
 )
 @click.option("--baseline", help="Compare all systems with this one, not every pair.")
-@click.option("--title", help="The page's title.  [default: the study or the data]")
+@click.option("--title", help="Give the page this title.  [default: the name of the study or of the data]")
 @click.option(
     "--files", is_flag=True, help="Also write every figure as SVG, PDF and PNG and every table as CSV and LaTeX."
 )
 @click.option("--name-assessors", is_flag=True, help="Show assessors' own ids, not A1, A2, …")
-@click.option("--draws", default=200, help="How many gain tables are resampled from the judgments.")
-@click.option("--worlds", default=1000, help="How often topics are resampled.")
-@click.option("--replicates", default=1000, help="How often documents are resampled for intervals of agreement.")
-@click.option("--seed", type=click.IntRange(min=0), default=0, help="Seed of all random choices.")
+@click.option("--draws", default=200, help="Resample this many tables of gains from the judgments.")
+@click.option("--worlds", default=1000, help="Resample topics this often.")
+@click.option("--replicates", default=1000, help="Resample documents this often for intervals of agreement.")
+@click.option("--seed", type=click.IntRange(min=0), default=0, help="Seed all random choices with this number.")
 @reading_options
 @where_option
 @kind_option
@@ -64,17 +70,17 @@ def report(context: click.Context, /, **given: Any) -> None:
     """Write one self-contained HTML page about a study: systems, judgments, gains and all tables.
 
     STUDY is a study file or its database: settings come from the frozen study, judgments from its completed units, and
-    failed or abandoned units are counted. The grades in a study file are the labels, and the systems are those of its
-    goal or else the runs of its pool, unless --labels or --runs name others. Judgments of another study, such as pairs
+    failed or abandoned units are counted. The labels are the grades in the study file, and the systems are the goal's
+    or else the runs of the pool, unless --labels or --runs name others. Judgments of another study, such as pairs
     beside magnitudes, come from a file. Without STUDY everything is read from the files named.
 
     The report uses everything that is given and lists what could not be analysed, with reasons. Systems are scored
     under the gains (given, or made from the judgments) and under every set of labels, with intervals over topics and
     judgments.
 
-    Which option for which file: --labels for grades by experts or qrels, which judgments and gains are compared with;
-    --gains for numbers that judgewell scale (or another method) made and that the report goes on with instead of making
-    its own. Of qrels alone, with runs, say --labels.
+    Name grades by experts, or qrels, with --labels: the report compares judgments and gains with them. Name gains that
+    judgewell scale (or another method) made with --gains: the report uses them instead of making its own. If you have
+    only qrels and runs, use --labels.
 
     \b
     Examples, from a study:
@@ -97,7 +103,7 @@ def report(context: click.Context, /, **given: Any) -> None:
     if context.args:
         raise InputError(
             f"{context.args[0]} is one argument too many: report takes one STUDY",
-            cure="runs go behind --runs, labels and qrels behind --labels, gains behind --gains",
+            cure="give runs with --runs, labels and qrels with --labels, gains with --gains",
         )
     page = Path(given["output"])
     _refuse_page(page)

@@ -200,7 +200,7 @@ def _collected(study: str | None, database: str | None) -> CollectedStudy | None
     from judgewell.server.queries.collected import collected_study
 
     if not database and not _is_study_file(study) and not _is_database(str(study)):
-        cure = "labels and qrels go behind --labels, runs behind --runs, gains behind --gains"
+        cure = "give labels and qrels with --labels, runs with --runs, gains with --gains"
         raise InputError(f"{study} is neither a study file (.toml) nor the database of a study", cure=cure)
     with existing(str(study), database or (None if _is_study_file(study) else study)) as store:
         return collected_study(store, time.time())

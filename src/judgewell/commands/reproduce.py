@@ -17,19 +17,21 @@ if TYPE_CHECKING:
 
 @click.command(cls=TakesSeveral)
 @click.argument("paper", type=click.Choice(("sigir15", "evia14", "prm15", "adcs18")))
-@click.option("-o", "--output", help="The folder to write: index.html, tables/ and figures/.")
-@click.option("--item", "items", multiple=True, help='Only this item, by its number: --item "table 3".')
+@click.option("-o", "--output", help="Write index.html, tables/ and figures/ into this folder.")
+@click.option("--item", "items", multiple=True, help='Make only this item: --item "table 3"; may be repeated.')
 @click.option("--list", "listing", is_flag=True, help="List the paper's items, and stop.")
-@click.option("--judgments", help="Judgments: a table (topic, doc, value, …) or a known crowd export.")
-@click.option("--pairs", help="Pairs of documents that assessors compared (adcs18).")
-@click.option("--labels", multiple=True, help="Expert labels, several at once: sormunen=FILE trec=FILE.")
-@click.option("--runs", multiple=True, help="Runs, several at once: --runs runs/*.run.")
-@click.option("--likes", help="Which question workers liked: topic, assessor, unit, question, liked (adcs18).")
-@click.option("--lengths", help="Documents' lengths: doc, length (adcs18).")
-@click.option("--units", help="The units.csv of an export: back clicks and revisions (sigir15).")
-@click.option("--data", help="A folder with public data sets under their own names (trec8-s100, trec-dl21, …).")
-@click.option("--draws", type=click.IntRange(min=1), default=1000, help="Draws where the paper resamples.")
-@click.option("--seed", type=click.IntRange(min=0), default=0, help="Seed of all random choices.")
+@click.option("--judgments", help="Use these judgments: a table (topic, doc, value, …) or a known crowd export.")
+@click.option("--pairs", help="Use these pairs of documents that assessors compared (adcs18).")
+@click.option("--labels", multiple=True, help="Use these expert labels, several at once: sormunen=FILE trec=FILE.")
+@click.option("--runs", multiple=True, help="Score these runs, several at once: --runs runs/*.run.")
+@click.option("--likes", help="Use this table of liked questions: topic, assessor, unit, question, liked (adcs18).")
+@click.option("--lengths", help="Use this table of documents' lengths: doc, length (adcs18).")
+@click.option("--units", help="Use the units.csv of an export for back clicks and revisions (sigir15).")
+@click.option("--data", help="Use public data sets in this folder, under their own names (trec8-s100, trec-dl21, …).")
+@click.option(
+    "--draws", type=click.IntRange(min=1), default=1000, help="Use this many draws where the paper resamples."
+)
+@click.option("--seed", type=click.IntRange(min=0), default=0, help="Seed all random choices with this number.")
 @cluster_options
 @click.pass_context
 def reproduce(context: click.Context, /, **given: Any) -> None:

@@ -53,22 +53,29 @@ class _WithMethods(click.Command):
 @click.argument("judgments")
 @click.option(
     "--method",
-    help="Scaling method, e.g. magnitude, mean, bradley-terry; see --list.  [default: by the kind of the values]",
+    help="Scale by this method, e.g. magnitude, mean, bradley-terry (--list).  [default: by the kind of the values]",
 )
-@click.option("-o", "--output", help="File for the gains: .qrels or .txt; with intervals .csv, .parquet, .jsonl, …")
+@click.option("-o", "--output", help="Write the gains: .qrels or .txt; with intervals .csv, .parquet, .jsonl, …")
 @choice(
     *("--interval", "auto", "formula", "bootstrap", "none"),
-    help="How intervals are computed; auto uses a formula where there is one.",
+    help="Compute intervals this way; auto uses a formula if the method has one, else the bootstrap.",
 )
-@click.option("--level", default=0.95, help="Level of the interval.")
-@click.option("--draws", type=click.IntRange(min=1), default=200, help="Draws of the bootstrap.")
-@click.option("--draws-to", help="Write the resampled gains (.parquet, a column per draw) for compare --draws.")
-@click.option("--seed", type=click.IntRange(min=0), default=0, help="Seed of all random choices.")
+@click.option("--level", default=0.95, help="Compute intervals at this level.")
+@click.option("--draws", type=click.IntRange(min=1), default=200, help="Use this many draws in the bootstrap.")
+@click.option("--draws-to", help="Write the draws (.parquet, one column per draw) for compare --draws.")
+@click.option("--seed", type=click.IntRange(min=0), default=0, help="Seed all random choices with this number.")
 @reading_options
 @where_option
 @kind_option
-@click.option("--intents", help="Table of topic, intent, probability; judgments have a column intent, 0 for none.")
-@choice("--intent", "top", "each", help="With --intents: each topic's most probable intent, or each as a topic.")
+@click.option(
+    "--intents", help="Use this table of topic, intent, probability; judgments need a column intent, 0 for none."
+)
+@choice(
+    "--intent",
+    "top",
+    "each",
+    help="Keep each topic's most probable intent, or make each intent a topic (with --intents).",
+)
 @cluster_options
 @click.option("--strict", is_flag=True, help="Treat notes as errors.")
 @click.option(
@@ -87,12 +94,13 @@ def scale(
     """Turn JUDGMENTS (or pairs) into gains: one number per document, with an interval.
 
     JUDGMENTS is a table of judgments or pairs (csv, parquet, jsonl; compressed, or -) or a known crowd export; several
-    files are read together (batch*.csv). --list shows the methods; judgewell scale METHOD --help shows the options
-    of one, which are given by name: --offset 1 --average log-median.
+    files are read together (batch*.csv). --list shows the methods, and judgewell scale METHOD --help the options of one
+    of them. Give these by name: --offset 1 --average log-median.
 
-    --columns may name a part of nested JSON (topic=meta.topic) and, by a star, several columns that hold a judgment
-    each: value=rater* for one document's values side by side (assessor=* makes each an assessor), doc=doc*,value=rel*
-    for a page of several documents. assessor=@file names the assessor by the file, as for two sets of labels.
+    --columns may name a part of nested JSON (topic=meta.topic). With a star it names several columns, each with one
+    judgment: value=rater* for the values of one document (assessor=* makes each column an assessor),
+    doc=doc*,value=rel* for a page of several documents. assessor=@file takes the file's name as the assessor, e.g. for
+    two sets of labels.
 
     \b
     Examples:

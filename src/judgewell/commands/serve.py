@@ -15,22 +15,24 @@ from judgewell.commands.database import database_of, database_option
 @click.argument("study")
 @database_option
 @click.option(
-    "--host", default="127.0.0.1", help="Address to listen on; use one other than loopback only behind a reverse proxy."
+    "--host", default="127.0.0.1", help="Listen on this address; use another than loopback only behind a reverse proxy."
 )
-@click.option("--port", default=8000, type=click.IntRange(0, 65535), help="Port; 0 takes any free one.")
-@click.option("--workers", default=1, type=click.IntRange(1, 64), help="Server processes on the one database.")
+@click.option("--port", default=8000, type=click.IntRange(0, 65535), help="Listen on this port; 0 takes any free one.")
+@click.option(
+    "--workers", default=1, type=click.IntRange(1, 64), help="Run this many server processes on one database."
+)
 @click.option(
     "--requests-per-second",
     default=20.0,
     type=click.FloatRange(min=1),
-    help="Requests one assessor may make per second, on average.",
+    help="Allow one assessor this many requests per second, on average.",
 )
 @click.option(
     "--log-format",
     type=click.Choice(["text", "json"]),
     default="text",
     envvar="JUDGEWELL_LOG_FORMAT",
-    help="How log lines are written; json is one object a line.",
+    help="Write log lines as text, or as one JSON object per line.",
 )
 def serve(study: str, database: str | None, **options: Any) -> None:
     """Run the judging server for STUDY. The first start reads its documents and makes its units.

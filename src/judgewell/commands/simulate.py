@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 
 @click.command()
 @click.argument("study")
-@click.option("--assessors", default=200, type=click.IntRange(1, 100_000), help="Number of synthetic assessors.")
+@click.option("--assessors", default=200, type=click.IntRange(1, 100_000), help="Simulate this many assessors.")
 @click.option("--seed", default=1, type=click.IntRange(0), help="The same seed gives the same assessors and judgments.")
 @click.option(
     "--studies",

@@ -81,12 +81,14 @@ def check(study: str, strict: bool) -> None:
 
 @click.command(cls=TakesSeveral)
 @click.argument("study", required=False)
-@click.option("-o", "--output", help="Write the design's tables into this folder; with --for-machine, a file.")
+@click.option("-o", "--output", help="Write the design's tables into this folder; with --for-machine, to this file.")
 @click.option("--compare", is_flag=True, help="Compare sizes of this design and other scales by cost and accuracy.")
-@click.option("--for-machine", help="A machine's labels (or other cheap ones): draw documents for people to judge.")
-@click.option("--runs", multiple=True, help="With --for-machine: the runs to compare, e.g. --runs runs/*.run.")
-@click.option("--budget", type=int, help="With --for-machine: how many documents people will judge.")
-@click.option("--seed", type=click.IntRange(min=0), default=0, help="Seed of the draw, with --for-machine.")
+@click.option("--for-machine", help="Draw documents for people to judge beside these labels by a machine.")
+@click.option("--runs", multiple=True, help="Compare these runs (with --for-machine): --runs runs/*.run.")
+@click.option("--budget", type=int, help="Draw this many documents (with --for-machine).")
+@click.option(
+    "--seed", type=click.IntRange(min=0), default=0, help="Seed the draw with this number (with --for-machine)."
+)
 @cluster_options
 def design(
     study: str | None,

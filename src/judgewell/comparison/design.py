@@ -1,7 +1,7 @@
-"""How many topics, how many judges per document, to tell two systems apart: simulated from the data at hand.
+"""How many topics, or judgments of each document, it takes to separate two systems, simulated from the data.
 
-Both take the effect seen in the data for the true one. Where the data are few, that effect is itself unsure, so the
-answer is an order of size; the interval of the difference (see significance) says how unsure it is.
+Both assume that the effect seen in the data is the true one. With few data that effect is uncertain, so the answer is
+an order of magnitude; the interval of the difference (see significance) shows how uncertain.
 """
 
 from __future__ import annotations
@@ -72,20 +72,20 @@ def topics_needed(
     return pl.DataFrame(rows, schema=["topics", "found", "wrong", "enough"], orient="row")
 
 
-def judges_needed(
+def judgments_needed(
     score: Score,
     judgments: Sequence[Floats],
     systems: Sequence[str],
     first: str,
     second: str,
     *,
-    judges: Sequence[int] = (1, 2, 3, 5, 8, 13),
+    counts: Sequence[int] = (1, 2, 3, 5, 8, 13),
     pool: Pool = "median",
     simulations: int = 1000,
     seed: int = 0,
     executor: Executor | None = None,
 ) -> pl.DataFrame:
-    """For each number of judges per document: how often the first system is above the second, and how much their
+    """For each number of judgments per document: how often the first system is above the second, and how much their
     difference varies, over studies that draw that many judgments of each document (with replacement) and pool them.
 
     `judgments` holds, for each row that `score` takes gains for, the judgments of that document. The topics stay.
@@ -95,20 +95,20 @@ def judges_needed(
         raise DataError(f"{empty} of {len(judgments)} documents have no judgment to draw from; leave them out")
     if pool not in ("median", "mean"):
         raise InputError(f"pool {pool!r} is not one of median, mean")
-    if min(judges, default=1) < 1:
-        raise InputError(f"{min(judges)} judges are too few", cure="ask for one or more")
+    if min(counts, default=1) < 1:
+        raise InputError(f"{min(counts)} judgments are too few", cure="ask for one or more")
     at, other = (system_number(systems, name) for name in (first, second))
     executor = executor or Executor()
     values = np.concatenate([np.asarray(one, dtype=np.float64) for one in judgments])
-    counts = np.array([len(one) for one in judgments])
-    shared = executor.share((score, values, counts, pool, at, other, seed))
+    held = np.array([len(one) for one in judgments])
+    shared = executor.share((score, values, held, pool, at, other, seed))
     blocks = tasks(simulations, SMALL_BLOCK)
-    gaps = executor.map(_gaps, [(count, *block) for count in judges for block in blocks], shared)
+    gaps = executor.map(_gaps, [(count, *block) for count in counts for block in blocks], shared)
     rows = []
-    for count in judges:
+    for count in counts:
         gap = np.concatenate([next(gaps) for _ in blocks])
         above = float((gap > 0).mean() + (gap == 0).mean() / 2)
-        rows.append({"judges": count, "above": above, "difference": float(gap.mean()), "sd": float(gap.std(ddof=1))})
+        rows.append({"judgments": count, "above": above, "difference": float(gap.mean()), "sd": float(gap.std(ddof=1))})
     return pl.DataFrame(rows)
 
 

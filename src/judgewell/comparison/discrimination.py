@@ -1,8 +1,9 @@
-"""Which pairs of systems does one set of labels tell apart, and does another set agree.
+"""Which pairs of systems differ significantly under one set of labels, and whether another set agrees.
 
-A pair is distinguished where a paired test gives p < alpha (Yang, Moffat & Turpin, ADCS 2018: two-tailed paired t-test
-over all pairs). Against a reference a pair is a true or false positive or negative; a true positive in which the two
-sets disagree about the better system is counted apart.
+A pair differs significantly where a paired test gives p < alpha (Yang, Moffat & Turpin, ADCS 2018: two-tailed paired
+t-test over all pairs). Against a reference it differs under both sets (a true positive), only under the other set (a
+false positive), only under the reference (a false negative) or under neither. Pairs that differ under both sets in
+opposite directions are also counted on their own.
 """
 
 from __future__ import annotations
@@ -31,35 +32,38 @@ from judgewell.errors import DataError, InputError
 
 Signs = NDArray[np.int8]
 
+DISCRIMINATION = ("significant", "significant_both", "opposite", "only_this_set", "only_reference", "neither")  # counts
+
 
 @dataclass(frozen=True)
 class Confusion:
-    """Pairs of systems that a reference and another set of labels tell apart or not."""
+    """How many pairs of systems differ significantly under a reference, under another set of labels, or under both."""
 
-    same: int  # both tell them apart and agree which is better
-    opposite: int  # both tell them apart, each the other way round
-    fp: int  # only the other set tells them apart
-    fn: int  # only the reference does
-    tn: int
+    same: int  # under both, with the same system better
+    opposite: int  # under both, with the other system better
+    only_other: int
+    only_reference: int
+    neither: int
 
     @property
-    def tp(self) -> int:
-        """Pairs both tell apart, whichever system they prefer."""
+    def both(self) -> int:
+        """Pairs that differ significantly under both sets, in either direction."""
         return self.same + self.opposite
 
     @property
     def pairs(self) -> int:
-        return self.tp + self.fp + self.fn + self.tn
+        return self.both + self.only_other + self.only_reference + self.neither
 
     @property
     def agreement(self) -> float:
-        """The share of pairs on which the two sets agree: (TP + TN) / pairs."""
-        return (self.tp + self.tn) / self.pairs
+        """The share of pairs on which the two sets agree: (both + neither) / pairs."""
+        return (self.both + self.neither) / self.pairs
 
     @property
     def kappa(self) -> float:
         """Cohen's kappa: agreement beyond chance; NaN where chance alone agrees on every pair."""
-        reference, other = (self.tp + self.fn) / self.pairs, (self.tp + self.fp) / self.pairs
+        reference = (self.both + self.only_reference) / self.pairs
+        other = (self.both + self.only_other) / self.pairs
         chance = reference * other + (1 - reference) * (1 - other)
         return (self.agreement - chance) / (1 - chance) if chance < 1 else float("nan")
 
@@ -81,7 +85,7 @@ def distinguished(
     correction: Correction = "none",
     **how: Unpack[TestOptions],
 ) -> Signs:
-    """For each pair of systems (i < j, row by row): 1 or −1 where the test tells them apart, by direction, else 0."""
+    """For each pair of systems (i < j, row by row): 1 or −1 where they differ significantly, by direction, else 0."""
     check_systems(scores)
     check_alpha(alpha)
     first, second = pairs_of(len(scores.systems))
@@ -100,9 +104,9 @@ def confusion(reference: ArrayLike, other: ArrayLike) -> Confusion:
     return Confusion(
         same=int((known & (one == two)).sum()),
         opposite=int((known & (one == -two)).sum()),
-        fp=int((~known & claimed).sum()),
-        fn=int((known & ~claimed).sum()),
-        tn=int((~known & ~claimed).sum()),
+        only_other=int((~known & claimed).sum()),
+        only_reference=int((known & ~claimed).sum()),
+        neither=int((~known & ~claimed).sum()),
     )
 
 
@@ -145,8 +149,8 @@ def mcnemar(only_first: int, only_second: int) -> ChiSquare:
 def discrimination_table(
     sets: Mapping[str, ScoreArray], reference: str | None = None, test: Test = "t", **how: Unpack[Decision]
 ) -> pl.DataFrame:
-    """Every set of scores against the reference (the first unless named): distinguished pairs, TP / FP / FN / TN,
-    pairs that differ in opposite directions, agreement, kappa, χ² and McNemar."""
+    """Every set of scores against the reference (the first unless named): how many pairs differ significantly under it,
+    under both, under only one of them and under neither; agreement, kappa, χ² and McNemar."""
     name = next(iter(sets)) if reference is None else reference
     if name not in sets:
         raise InputError(f"there is no set {name!r} to refer to", cure=f"the sets are {', '.join(sets)}")
@@ -156,18 +160,19 @@ def discrimination_table(
 
 def _row(name: str, reference: str, truth: Signs, other: Signs) -> dict[str, object]:
     counts = confusion(truth, other)
-    claimed, known = counts.tp + counts.fp, counts.tp + counts.fn
-    homogeneity, paired = chi_square([claimed, known], counts.pairs), mcnemar(counts.fp, counts.fn)
+    claimed, known = counts.both + counts.only_other, counts.both + counts.only_reference
+    homogeneity = chi_square([claimed, known], counts.pairs)
+    paired = mcnemar(counts.only_other, counts.only_reference)
     return {
         "set": name,
         "reference": reference,
         "pairs": counts.pairs,
-        "distinguished": claimed,
-        "tp": counts.tp,
+        "significant": claimed,
+        "significant_both": counts.both,
         "opposite": counts.opposite,
-        "fp": counts.fp,
-        "fn": counts.fn,
-        "tn": counts.tn,
+        "only_this_set": counts.only_other,
+        "only_reference": counts.only_reference,
+        "neither": counts.neither,
         "agreement": counts.agreement,
         "kappa": counts.kappa,
         "chi_square": homogeneity.statistic,

@@ -36,7 +36,7 @@ def provenance(
 ) -> dict[str, Any]:
     """The record of one result: command, version, options with their defaults, hashes of the inputs, what was noted.
 
-    Options that only name places are not recorded. `inputs` are files, or what `digests` has found of them. What a study
+    Options that only name places are excluded. `inputs` are files, or what `digests` has found of them. What a study
     with a goal concluded goes from the record of its export into those of all results made from it.
     """
     hashes = dict(inputs) if isinstance(inputs, Mapping) else digests(inputs)

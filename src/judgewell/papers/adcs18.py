@@ -13,14 +13,14 @@ from judgewell.agreement.likes import (
 )
 from judgewell.analysis.scores import scores_under
 from judgewell.comparison.correlation import concordance_table
-from judgewell.comparison.discrimination import Confusion, chi_square, discrimination_table, mcnemar
+from judgewell.comparison.discrimination import DISCRIMINATION, Confusion, chi_square, discrimination_table, mcnemar
 from judgewell.comparison.scores import ScoreArray
 from judgewell.comparison.simulated import random_gains
 from judgewell.errors import DataError
 from judgewell.evaluation.measures import parse
 from judgewell.papers import adcs18_figures as figures
 from judgewell.papers.adcs18_data import Data, read
-from judgewell.papers.adcs18_printed import DESIGN, DOCUMENTS, LIKES, PAIRS, SYSTEMS, TOLD_APART
+from judgewell.papers.adcs18_printed import DESIGN, DOCUMENTS, LIKES, PAIRS, SIGNIFICANT_PAIRS, SYSTEMS
 from judgewell.papers.items import SAME_NUMBERS, Item, Made, Paper, beside, unmakable
 from judgewell.reports.parts import Grid
 from judgewell.study.design.groups import partitions_for
@@ -162,7 +162,7 @@ def _likes_again() -> list[tuple[str, float | None, float | None]]:
 
 
 def table_4(data: Data) -> Made:
-    """Table 4: pairs of systems that each set of judgments tells apart, against binary labels (§6)."""
+    """Table 4: pairs of systems that differ significantly under each set of judgments, against binary labels (§6)."""
     one = data.systems
     if not one.labels:
         raise DataError("there are no labels to compare with; give --labels binary=FILE")
@@ -175,7 +175,7 @@ def table_4(data: Data) -> Made:
     sets["Random"] = random_gains(chance, data.seed)
     scored: dict[str, ScoreArray] = {name: one.scores(frame) for name, frame in sets.items()}
     frame = discrimination_table(scored, reference).filter(pl.col("set") != reference)
-    columns = ("set", "distinguished", "tp", "opposite", "fp", "fn", "tn", "kappa", "chi_square_p", "mcnemar_p")
+    columns = ("set", *DISCRIMINATION, "kappa", "chi_square_p", "mcnemar_p")
     caption = (
         f"Paired t-test at 0.05 over topics, against {reference}; opposite counts significant pairs the other way "
         "round, which the paper counts as TP."
@@ -186,18 +186,18 @@ def table_4(data: Data) -> Made:
         "test is the one for that. Pairs that share a system are not independent either way.",
         "How the paper made its random judgments is not said; here each topic's labels are dealt out at random.",
     )
-    return Made((grid,), beside("table-4", _told_apart_again(), SAME_NUMBERS), notes)
+    return Made((grid,), beside("table-4", _significant_again(), SAME_NUMBERS), notes)
 
 
-def _told_apart_again() -> list[tuple[str, float | None, float | None]]:
+def _significant_again() -> list[tuple[str, float | None, float | None]]:
     """Sums, κ, χ² and McNemar from the printed counts."""
     rows: list[tuple[str, float | None, float | None]] = []
-    for name, (tp, fp, fn, tn) in TOLD_APART.items():
+    for name, (tp, fp, fn, tn) in SIGNIFICANT_PAIRS.items():
         counts = Confusion(tp, 0, fp, fn, tn)
         rows.append((f"{name}: pairs in all", PAIRS, counts.pairs))
         rows.append((f"{name}: significant", {"Sormunen": 3224, "Q1": 3650}.get(name), tp + fp))
         rows.append((f"{name}: κ with the binary labels", None, counts.kappa))
-    tp, fp, fn, _ = TOLD_APART["Q1"]
+    tp, fp, fn, _ = SIGNIFICANT_PAIRS["Q1"]
     rows += [
         ("significant under the binary labels", 3226, tp + fn),
         ("Q1 against binary: χ² with Yates' correction", None, chi_square([tp + fp, tp + fn], PAIRS).statistic),

@@ -37,7 +37,7 @@ LIKES = (
     ("440", 0.408, 0.642, 0.328, 133, 0.154, 0.76, 0.28),
 )  # fmt: skip
 # Table 4: TP, FP, FN, TN against the binary labels over 7,503 pairs of systems
-TOLD_APART = {
+SIGNIFICANT_PAIRS = {
     "Sormunen": (2734, 490, 492, 3787),
     "Q1, Q2 and Q3": (2773, 828, 453, 3449),
     "Q1 and Q3": (2783, 851, 443, 3426),

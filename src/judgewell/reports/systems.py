@@ -288,7 +288,7 @@ def _side_by_side(scored: Scored, sources: Sources) -> tuple[list[Finding | None
     )
     items.append(Grid("sets", "Systems under several gains", caption, table, columns))
     if len(main.topics) > 1:
-        from judgewell.comparison.discrimination import discrimination_table
+        from judgewell.comparison.discrimination import DISCRIMINATION, discrimination_table
 
         counts = discrimination_table(
             scored.sets, None, "t", correction=DEFAULT_CORRECTION, alpha=sources.alpha, seed=sources.seed
@@ -297,7 +297,7 @@ def _side_by_side(scored: Scored, sources: Sources) -> tuple[list[Finding | None
             f"Pairs of systems that differ significantly under each set, against {next(iter(scored.sets))} "
             f"({PAIR_TEST})."
         )
-        shown = ("set", "distinguished", "tp", "opposite", "fp", "fn", "tn", "agreement", "kappa", "mcnemar_p")
+        shown = ("set", *DISCRIMINATION, "agreement", "kappa", "mcnemar_p")
         items.append(
             Grid(
                 "discrimination",

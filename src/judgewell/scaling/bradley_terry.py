@@ -216,18 +216,19 @@ class BradleyTerry(Method):
     prior=auto chooses the prior under which all answers together are likeliest; prior=0 is maximum likelihood.
     graded=share uses the strength s of graded preferences: the preferred document gets 1/2 + s/(2 S) of a win, S the
     largest strength, and the other the rest, as a tie gives half to each.
-    Use: Designs in which documents meet others of different strength.
-    Traps: The prior pulls strengths together, the more so the fewer answers a document has. Without one (prior=0)
-    there is no finite answer when a document never won or never lost: it refuses and says which. Strengths fall off
-    fast, so all but the best get gains near 0; gain=probability is flatter. The interval comes from draws of all
-    strengths together, each over its largest; that of gain=log is against the mean document.
+    Use: For preferences if documents are compared with others of different strength: a win over a strong document
+    counts more.
+    Traps: The prior pulls strengths together, most for documents with few answers. Without a prior (prior=0) a document
+    that never won or never lost has no finite strength; this is an error that names the document. Strengths decrease
+    fast, so all but the best documents get gains near 0; gain=probability decreases less. The interval comes from draws
+    of all strengths together, each divided by its largest; for gain=log it compares a document with the mean document.
     """
 
     name = "bradley-terry"
     purpose = "strengths from preferences, so that beating a strong document counts for more"
     source = "Bradley and Terry, Biometrika 1952; ties as half a win each"
     evidence = (
-        "dl21-preferences, held-out log loss: .657 with a prior of 1, .658 with auto, .687 with 0.1 (a coin: .693)"
+        "dl21-preferences, held-out log loss: .657 with a prior of 1, .658 with auto, .687 with 0.1 (chance: .693)"
     )
     takes = "pairs"
     prior: Prior = 1.0

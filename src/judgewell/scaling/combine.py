@@ -66,10 +66,11 @@ class Combined(Method):
     """The geometric mean of other methods over the same pairs, at their default options.
 
     Formula: (g_1 g_2 … g_m)^(1/m), each g over its topic's maximum.
-    Use: Pairs with all three questions: Yang et al.'s gains.
-    Traps: A 0 in any part makes the gain 0. Documents that a part lacks are dropped, with a note. There is no interval:
-    with few judgments chance makes the topic's best document too good and all others too low, and resampled units
-    repeat that.
+    Use: For pairs with all three questions (which is better, which are relevant, a number for each): these are the
+    gains of Yang et al.
+    Traps: A 0 in any part makes the gain 0. Documents that a part lacks are dropped, with a note. By default there is
+    no interval: with few judgments chance makes the topic's best document too good and all others too low, and
+    resampled units repeat this error.
     """
 
     name = "combined"

@@ -87,14 +87,15 @@ def labelled_gains(judgments: Any, chain: pl.DataFrame, label: str = "label") ->
 
 @dataclass(frozen=True, kw_only=True)
 class GradeRatios(Scores):
-    """Gains of grades from the magnitudes of labelled documents.
+    """The gain of each expert grade, from magnitudes of documents with that grade.
 
     Formula: gain of a grade = product, from the anchor, of the median ratio between documents of adjacent grades
     judged in one unit.
-    Use: To give the grades of existing qrels gains that people's magnitudes support.
-    Traps: Gains are per grade, not per document, and so is the interval: t times the spread of ln gain over resampled
-    units, with as many degrees of freedom as units beyond each topic's first. The chain of medians is
-    not the direct median ratio of the ends. A grade that no unit connects to the anchor has no gain.
+    Use: To give the grades of existing qrels gains that follow people's magnitudes.
+    Traps: Documents of one grade have the same gain and interval. The interval is t times the spread of ln gain over
+    resampled units, with as many degrees of freedom as units beyond each topic's first. The product of median ratios
+    differs from the median ratio of the highest and the lowest grade. A grade that no unit connects to the anchor has
+    no gain.
     """
 
     name = "grade-ratios"

@@ -1,4 +1,4 @@
-"""Grades and 0-100 scores to gains: mean, median, majority, and Dawid and Skene's expected grade."""
+"""Grades and 0-100 judgments to gains: mean, median, majority, and Dawid and Skene's expected grade."""
 
 from __future__ import annotations
 
@@ -172,16 +172,17 @@ class Mean(_GradedAverage):
     """The mean of a document's judgments.
 
     Formula: (1/n) Σ profile(value).
-    Use: Grades and 0–100 scores: on trec8-s100 it finds NIST's relevant documents best (AUC .930).
-    Traps: It treats the steps between grades as equal unless a profile says otherwise. One careless assessor moves
-    it. The interval takes the spread of judgments from all documents together and lies within the scale; it needs five
-    judgments beyond the first of each document, in all, and some that differ.
+    Use: For grades and 0–100 judgments: of seven methods on trec8-s100 it finds NIST's relevant documents best (AUC
+    .930).
+    Traps: It treats the steps between grades as equal unless a profile says otherwise. One careless assessor moves it.
+    The interval takes the spread of judgments from all documents together and lies within the scale. It needs at least
+    five judgments beyond each document's first, over all documents, and some that differ.
     """
 
     name = "mean"
     purpose = "the mean of a document's judgments, each first turned into its grade's gain"
     evidence = (
-        "0–100 scores of trec8-s100 against NIST's labels: AUC (mean over topics) .930, the best of seven methods"
+        "0–100 judgments of trec8-s100 against NIST's labels: AUC (mean over topics) .930, the best of seven methods"
     )
     middle = "mean"
 
@@ -194,9 +195,9 @@ class Median(_GradedAverage):
     """The median of a document's judgments.
 
     Formula: the median of profile(value); of an even count the mean of the middle two.
-    Use: Grades and 0–100 scores with outliers.
-    Traps: With few grades most documents tie, and ties cost measures their power. The interval needs six judgments
-    for 95 %.
+    Use: For grades and 0–100 judgments with outliers.
+    Traps: With few grades most documents tie, and ties hide differences between systems. A 95 % interval needs six
+    judgments.
     """
 
     name = "median"
@@ -210,13 +211,13 @@ class Median(_GradedAverage):
 
 @dataclass(frozen=True, kw_only=True)
 class Majority(Graded):
-    """The value most of a document's judgments have.
+    """The most frequent value of a document's judgments.
 
     Formula: argmax over v of the number of judgments with profile(value) = v; ties as the option says.
-    Use: Labels for tools that want one grade per document.
-    Traps: It throws away how close the vote was. Two of five votes are a majority of three ways. The interval, from
-    resampled units, says which other values might have won: where all agree it has no width, and with few judgments it
-    covers the value a large crowd would choose less often than its level says.
+    Use: For tools that need one grade per document.
+    Traps: It ignores how close the vote was: two of five votes can win. The interval, from resampled units, shows which
+    other values might have won. If all judgments agree it has no width, and with few judgments it contains the choice
+    of a large crowd less often than its level says.
     """
 
     name = "majority"
@@ -232,13 +233,14 @@ class Majority(Graded):
 
 @dataclass(frozen=True, kw_only=True)
 class DawidSkene(Graded):
-    """The expected gain over a document's probable grades; grades are learnt before the profile is applied.
+    """The expected gain over a document's probable grades; error rates and grades are learnt before the profile is
+    applied.
 
     Formula: EM over P(grade) and P(answer | grade, assessor); gain = Σ P(grade | answers) · profile(grade).
-    Use: Crowds of uneven quality with several judgments per document and per assessor.
-    Traps: An assessor's error rates need some dozens of judgments; with fewer they are mostly smoothing. It can
-    settle on a swapped meaning of grades when most answers are wrong. Near-certain probabilities are the model's,
-    not the world's.
+    Use: For crowds of uneven quality, with several judgments per document and dozens per assessor.
+    Traps: An assessor's error rates need dozens of judgments; with fewer they are mostly smoothing. If most answers are
+    wrong, the method can swap the meanings of grades. Probabilities near 0 or 1 are often too certain, because they
+    assume that the model is right.
     """
 
     name = "dawid-skene"

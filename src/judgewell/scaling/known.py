@@ -114,12 +114,13 @@ def width_gains(
 
 @dataclass(frozen=True, kw_only=True)
 class KnownRatio(Averaged):
-    """Every score over the unit's known N document; N itself is 1 by definition.
+    """Every magnitude divided by the magnitude of the unit's known N document; the gain of N is 1 by definition.
 
-    Formula: score / score of the unit's known N document; a document's gain is the median of these ratios.
-    Use: Studies whose units all hold the same kind of known document: gains become multiples of that of a document
-    known not to be relevant.
-    Traps: One document carries the unit of measure, so its noise is in every gain. Needs the column known (H, N).
+    Formula: value / value of the unit's known N document; a document's gain is the median of these ratios.
+    Use: If every unit holds a known document that is not relevant (N): a gain says how many times as relevant a
+    document is.
+    Traps: Every gain is divided by the value of one document, so the noise of that document is in every gain. It needs
+    the column known (H, N).
     """
 
     name = "known-ratio"
@@ -144,13 +145,13 @@ class KnownRatio(Averaged):
 
 @dataclass(frozen=True, kw_only=True)
 class Width(Scores):
-    """Medians over narrow or wide units only.
+    """The gains of magnitude from narrow or wide units only; a unit is wide if its known H is many times its known N.
 
     Formula: magnitude over the units with known H / known N < cut (narrow) or ≥ cut (wide); a document in no such
     unit gets the smallest (narrow) or largest (wide) of all its s*.
-    Use: To see what gains careful or spread-out scale users alone would give; for sensitivity analyses.
-    Traps: Units are chosen by what they answered, so it is not an estimate of what all assessors think. Fewer
-    judgments remain. The interval, from resampled units, is that of these units' median.
+    Use: For sensitivity analyses: which gains would assessors give who use a narrow, or a wide, range of numbers?
+    Traps: Units are chosen by their answers, so the gains do not estimate what all assessors think. Fewer judgments
+    remain. The interval describes the median of the chosen units.
     """
 
     name = "width"

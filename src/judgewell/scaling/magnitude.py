@@ -52,7 +52,7 @@ def log_scores(
 ) -> pl.DataFrame:
     """The judgments with the columns `magnitude`, value + offset, and `log`, its natural logarithm.
 
-    Without an offset given, the kind of the values decides: a scale that holds 0 gets 1 (a third of 0-100 scores are
+    Without an offset given, the kind of the values decides: a scale that holds 0 gets 1 (a third of 0-100 judgments are
     0), magnitudes get none. A value that is not above 0 then is an error. `bound` is the excluded upper end of a
     bounded magnitude scale.
     """
@@ -263,16 +263,17 @@ class _Normalised(Averaged):
 
 @dataclass(frozen=True, kw_only=True)
 class Magnitude(_Normalised):
-    """Geometric averaging, then the median per document; its interval takes the normalisation as given.
+    """Magnitudes without the assessors' own moduli: each unit is moved to the topic's geometric mean, then the median
+    is taken. The interval treats this normalisation as exact.
 
-    Formula: s* = exp(l − mean of l in the unit + mean of l in the topic), l = ln(score + offset); a document's gain
+    Formula: s* = exp(l − mean of l in the unit + mean of l in the topic), l = ln(value + offset); a document's gain
     is the median of its s*.
-    Use: Magnitudes, where every unit holds documents of the whole range. Of 0–100 scores take the mean: it finds
-    NIST's relevant documents better (AUC .930 against .913 on trec8-s100).
-    Traps: Gains have a unit per topic, so measures that are not scale invariant need them rescaled. Units that hold
-    only poor documents are lifted to the topic's mean: then use two-way. With fewer than six judgments
-    the median's interval uses the spread of all documents. A 0 has no logarithm: 0–100 scores get an offset of 1
-    automatically, magnitudes of 0 are refused.
+    Use: For magnitudes if every unit holds documents of the whole range, from poor to good. For 0–100 judgments use
+    mean: it finds NIST's relevant documents better (AUC .930 against .913 on trec8-s100).
+    Traps: The size of gains differs between topics, so rescale them for measures that are not scale invariant. A unit
+    that holds only poor documents is raised to the topic's mean; use two-way for such designs. With fewer than six
+    judgments the median's interval uses the spread of all documents. A 0 has no logarithm: 0–100 judgments get an
+    offset of 1 automatically, and magnitudes of 0 are refused.
     """
 
     name = "magnitude"
@@ -283,11 +284,11 @@ class Magnitude(_Normalised):
 
 @dataclass(frozen=True, kw_only=True)
 class LogMagnitude(_Normalised):
-    """The same on the log scale: gains may be below 0.
+    """The gains of magnitude as natural logarithms, which may be below 0.
 
     Formula: ln s*, s* as in magnitude; a document's gain is the median (or mean) of its ln s*.
-    Use: Analyses of grades and of effects of order, where logarithms are normal and magnitudes are not.
-    Traps: Gains may be below 0, which most measures refuse or read as a cost. Not for nDCG.
+    Use: To analyse grades or effects of order: logarithms of magnitudes are nearly normal, magnitudes are not.
+    Traps: Gains may be below 0, which most measures refuse or count as a loss. Do not use it for nDCG.
     """
 
     in_logs = True
@@ -305,12 +306,11 @@ class LogMagnitude(_Normalised):
 
 @dataclass(frozen=True, kw_only=True)
 class Sampled(Scores):
-    """One random score per document; draws are as many such tables.
+    """One normalised magnitude per document, chosen at random; each draw is such a table.
 
     Formula: one of the document's s* (see magnitude), chosen at random with the seed.
-    Use: To see how different a study with one assessor per document would have been; its draws are such studies.
-    Traps: The gains of one draw are noisy on purpose. Its interval is the spread of single judgments, not of a
-    mean.
+    Use: To see how different a study with one assessor per document would have been; each draw is such a study.
+    Traps: The gains of one draw are noisy on purpose. The interval shows the spread of single judgments, not of a mean.
     """
 
     name = "sampled"

@@ -72,7 +72,7 @@ class Method:
     ) -> pl.DataFrame:
         """The gains table with low and high: by formula where there is one, else from so many `draws`."""
         if kind is None and self.no_interval:
-            note(f"{self.name} has no interval, because {self.no_interval} (--interval bootstrap gives them)")
+            note(f"{self.name} has no interval, because {self.no_interval} (--interval bootstrap gives one)")
             return self.gains(table)
         gains = self.by_formula(table, level) if kind != "bootstrap" else None
         if gains is None and kind == "formula":

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import difflib
+import inspect
 import re
+import textwrap
 from collections.abc import Iterator, Mapping
 from itertools import chain
 from typing import TYPE_CHECKING, Any
@@ -30,7 +32,7 @@ if TYPE_CHECKING:
 
 FAMILIES = {  # importing a module makes its methods known
     "Magnitudes": (magnitude, known, two_way, grade_ratios),
-    "Grades and bounded scores": (grades,),
+    "Grades and 0–100 judgments": (grades,),
     "Predicted relevance": (predicted,),
     "Pairs": (preference, bradley_terry, ratio, combine),
 }
@@ -39,17 +41,17 @@ FORMER = {"level-ratios": "grade-ratios", "levels": "grades"}  # names of method
 
 # What the options of methods mean, wherever their name occurs; MEANINGS has the exceptions.
 OPTIONS = {
-    "offset": "added to every value before its logarithm is taken; by default 1 where the scale holds 0, else nothing",
-    "bound": "the excluded upper end of a bounded magnitude scale",
-    "repeated": "which counts when an assessor judged a document more than once in a unit",
+    "offset": "added to every value before its logarithm is taken; by default 1 if the scale includes 0, else 0",
+    "bound": "the upper limit of a bounded magnitude scale; values must be below it",
+    "repeated": "which judgments count when an assessor judged a document more than once in a unit",
     "average": "how a document's normalised values are averaged",
     "topic_mean": "whether a topic's mean is taken over judgments or over the means of units",
-    "group": "whose mean is removed: that of the unit, or of the assessor over all topics",
+    "group": "which mean is removed: the mean of the unit, or of the assessor over all topics",
     "seed": "seed of the random choice",
-    "missing": "what to do with units that lack the known document",
+    "missing": "what to do with units without the known document",
     "side": "which units to use: those with a narrow or a wide ratio of the known documents",
-    "cut": "the ratio at which a unit becomes wide; none is the median ratio",
-    "components": "what to do with documents that no chain of comparisons connects: refuse, or scale each part apart",
+    "cut": "the ratio of known H to known N from which a unit is wide; none uses the median ratio",
+    "components": "what to do with documents that no chain of comparisons connects: refuse, or scale each part alone",
     "label": "the column that holds the expert grades",
     "anchor": "the grade whose gain is 1",
     "profile": "the gain of each grade: linear, exp2, or a table such as 0:0,1:0.3,2:1",
@@ -58,12 +60,12 @@ OPTIONS = {
     "smoothing": "added to the counts, so that rare grades get moderate probabilities",
     "gain": "which of the fitted numbers becomes the gain",
     "tolerance": "relative change of the likelihood at which the fit stops",
-    "steps": "most iterations of the fit",
+    "steps": "the maximum number of iterations of the fit",
     "estimate": "whether both judgments of a pair of assessors serve as truth, or the first only",
     "weight": "whether pairs of judgments or documents count equally",
     "graded": "graded preferences: each is one win (once), or a weak one part of a win (share)",
-    "prior": "what smoothing moves probabilities towards: how frequent grades are (marginal), or equal ones (uniform)",
-    "grades": "all values of the scale, where some do not occur in the data",
+    "prior": "what smoothing moves probabilities towards: each grade's frequency (marginal), or equal ones (uniform)",
+    "grades": "all values of the scale, if some do not occur in the data",
     "split": "a column with the kind of topic; probabilities are then estimated for each kind",
     "use": "what predicts relevance: all votes, their mean, or the first",
     "wanted": "how many of the users must find the document relevant",
@@ -75,7 +77,7 @@ OPTIONS = {
     "scaled": "divide each of them by its topic's maximum first",
 }
 MEANINGS = {
-    ("bradley-terry", "prior"): "how strongly strengths are drawn together: a number, 0 (maximum likelihood), or auto",
+    ("bradley-terry", "prior"): "how strongly strengths are pulled together: a number, 0 (maximum likelihood), or auto",
 }
 
 
@@ -163,8 +165,14 @@ def meaning(method: str, option: str) -> str:
     return MEANINGS.get((method, option)) or OPTIONS.get(option, "")
 
 
+def _use(method: type[Method]) -> str:
+    """When to use a method, as its docstring says; empty where it does not."""
+    use = re.search(r"^Use: (.*?)(?=^\w+: |\Z)", inspect.cleandoc(method.__doc__ or ""), re.DOTALL | re.MULTILINE)
+    return f"When to use it: {use[1][:1].lower()}{use[1][1:]}" if use else ""
+
+
 def explained(name: str) -> str:
-    """A method's own help: what it is for, its options with their values and meanings, and its source."""
+    """A method's own help: what it does and when to use it, its options with their meanings, and its source."""
     method = type(named(name))
     rows = []
     for option, value in method().options().items():
@@ -174,6 +182,8 @@ def explained(name: str) -> str:
         [
             f"Usage: judgewell scale {method.takes.upper()} --method {method.name} [OPTIONS]\n",
             f"  {method.purpose[:1].upper()}{method.purpose[1:]}.\n",
+            *textwrap.wrap(_use(method), 110, initial_indent="  ", subsequent_indent="  "),
+            f"\n  Example:\n    judgewell scale {method.takes}.csv --method {method.name} -o gains.csv\n",
             *(["Options of this method:", *rows] if rows else ["This method has no options of its own."]),
             f"\nSource: {method.source}.",
             "judgewell scale --help shows the options that all methods share.",

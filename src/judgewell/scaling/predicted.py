@@ -244,12 +244,11 @@ class Predicted(_Disagreement):
     M = P − π πᵀ, r marks the relevant grades and μ = πᵀ r. With one judgment this is p(R | grade); with two grades it
     is (a + k)/(a + b + n). use=mean gives the mean of p(R | grade) over the document's judgments, as the
     paper leaves it; use=first gives p(R | grade) of the first judgment alone.
-    Use: Gains that mean something to users: with ExpectedP they give the precision a random user will see. A sample
-    of double judgments is enough.
-    Traps: It needs double judgments by different assessors, and some at every grade: a grade nobody judged twice has
-    no p, and its documents are refused. With fewer than 20 doubly judged documents it falls back to use=mean and says
-    so. The mean of p(R | grade) is not a probability for documents with many judgments: it stays near μ. The threshold
-    is part of the result.
+    Use: If gains should mean something to users: with ExpectedP they give the precision that a random user is expected
+    to see. A sample of double judgments (a second assessor for some documents) is enough.
+    Traps: It needs double judgments by different assessors at every grade: a grade without them has no p, and its
+    documents are refused. With fewer than 20 doubly judged documents it uses use=mean, with a note. The mean of p(R |
+    grade) is not a probability for documents with many judgments: it stays near μ. The threshold is part of the result.
     """
 
     name = "predicted"
@@ -351,9 +350,9 @@ class UserDisagreement(_Disagreement):
 
     Formula: gain = 1 for the top grade, p(top | grade) between, 0 for the lowest (at 1 of 2 users).
     Use: To repeat results of the 2014 model; predicted is its successor.
-    Traps: The observed assessor counts as one of the users, so gains depend on whose judgment it was. The lowest
-    grade is fixed at 0 even where others disagree. The interval is that of p(top | grade) alone: the top and the lowest
-    grade, which are fixed, have none.
+    Traps: The observed assessor counts as one of the users, so gains depend on whose judgment it was. The lowest grade
+    is fixed at 0 even where others disagree. The interval comes from p(top | grade). The gains of the top and the
+    lowest grade are fixed, so theirs has no width.
     """
 
     name = "udm"

@@ -111,8 +111,8 @@ class Preference(Method):
     """The share of its comparisons that a document won.
 
     Formula: (wins + ties/2) / times shown.
-    Use: Designs in which every document meets about equally strong others: simple, and never fails.
-    Traps: A document that met weak ones looks strong. Documents shown rarely have wide intervals.
+    Use: If every document is compared with others of about the same strength. It is simple and always has a result.
+    Traps: A document that was compared with weak ones looks strong. Documents shown rarely have wide intervals.
     """
 
     name = "preference"
@@ -134,8 +134,9 @@ class Relevance(Method):
     """The share of its comparisons in which a document was called relevant.
 
     Formula: times called relevant / times shown.
-    Use: Pairs whose assessors also said which of the two are relevant: an absolute anchor that preferences lack.
-    Traps: Most documents end near 0 or 1; combine it with preferences to distinguish those.
+    Use: For pairs whose assessors also said which of the two are relevant. Preferences alone do not show whether any
+    document is relevant.
+    Traps: Most gains are near 0 or 1, so documents tie; combine it with preferences to order them.
     """
 
     name = "relevance"

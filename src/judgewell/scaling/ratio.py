@@ -150,8 +150,9 @@ class Ratio(Method):
     """Logarithmic least squares on the two numbers of each pair; the best document of a topic has gain 1.
 
     Formula: y minimises Σ (ln((s_left + ε) / (s_right + ε)) − (y_left − y_right))²; gain = exp(y − max y).
-    Use: Pairs with a number for each document: how many times better, not only which.
-    Traps: ε replaces a 0: with the default 1 a ratio of 50 to 0 counts as 51. Documents that no
+    Use: For pairs in which assessors gave each document a number: gains then say how many times better a document is,
+    not only which one is better.
+    Traps: ε is added to both numbers, so 50 against 0 counts as a ratio of 51 with the default of 1. Documents that no
     chain of pairs connects have no common scale.
     """
 

@@ -50,15 +50,15 @@ def two_way(
 
 @dataclass(frozen=True, kw_only=True)
 class TwoWayModel(Scores):
-    """Unit offsets and document values by least squares on the logs.
+    """Unit offsets and document values, fitted together by least squares on logarithms.
 
-    Formula: ln(score + offset) = unit effect + document value + error, least squares; gain = exp(document value),
+    Formula: ln(value + offset) = unit effect + document value + error, least squares; gain = exp(document value),
     centred on the topic's mean.
-    Use: Units that hold different documents, such as adaptive or unbalanced designs: a unit of poor documents is
-    not lifted.
-    Traps: Documents that no chain of units connects cannot be compared: it says so, and components=separate gives
-    each set its own scale. It assumes the same error for all assessors. The interval is that of the document against
-    the mean document of its topic (or set): the level of the topic's scale is taken as given.
+    Use: If units hold different documents, as in adaptive or unbalanced designs: it does not raise a unit of poor
+    documents to the topic's mean.
+    Traps: Documents that no chain of units connects cannot be compared; this is an error, and components=separate gives
+    each set of connected documents its own scale. The method assumes the same error for all assessors. The interval
+    compares a document with the mean document of its topic (or set) and treats the level of the topic as known.
     """
 
     name = "two-way"

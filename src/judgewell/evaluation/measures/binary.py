@@ -18,7 +18,7 @@ GEOMETRIC_FLOOR = 0.00001  # trec_eval's least value in a geometric mean
 class Binary(Measure):
     """A measure for which a document is relevant from the gain `rel` on; without it from 1 on, for whole gains only."""
 
-    rel: float | None = setting(None, "the least gain that counts as relevant; 1 where all gains are whole numbers")
+    rel: float | None = setting(None, "the lowest gain that counts as relevant; 1 if all gains are whole numbers")
 
     in_example: ClassVar[str] = "rel=0.5"
     source: ClassVar[str] = "Buckley & Voorhees, in TREC: Experiment and Evaluation in Information Retrieval, 2005"
@@ -42,7 +42,7 @@ class Binary(Measure):
         if fractional.size:
             raise MeasureError(
                 f"{self} counts relevant documents, and there is a gain of {fractional.flat[0]:g}; "
-                f"say from which gain on a document is relevant, e.g. {type(self).example(0.5)}"
+                f"name the lowest gain of a relevant document, e.g. {type(self).example(0.5)}"
             )
 
     @classmethod
@@ -92,9 +92,9 @@ class Recall(Counted):
 
     Formula: R@k = |{i ≤ k : g_i ≥ rel}| / R, R the number of the topic's judged documents with a gain of rel or
     more.
-    Use: How much of what is known to be relevant a first stage hands on to a reranker.
-    Traps: R counts judged documents only: recall against a shallow pool is too high for everybody, and most so for
-    the systems that were pooled. A topic with R > k cannot reach 1.
+    Use: How many of the known relevant documents a first stage passes on to a reranker.
+    Traps: R counts judged documents only: with a shallow pool, recall is too high for all systems, and most of all for
+    those that were pooled. A topic with R > k cannot reach 1.
     """
 
     name: ClassVar[str] = "R"
@@ -111,7 +111,7 @@ class Success(Binary):
 
     Formula: Success@k = 1 if some i ≤ k has g_i ≥ rel, else 0.
     Use: Tasks with one answer, where the user needs any one good document in the first k.
-    Traps: One bit per topic: it takes many more topics to tell systems apart than a graded measure does.
+    Traps: A topic has only two values, so a significant difference takes many more topics than with a graded measure.
     """
 
     name: ClassVar[str] = "Success"
@@ -134,10 +134,10 @@ class RR(Binary):
     """Reciprocal rank: 1 / the rank of the first relevant document, 0 without one.
 
     Formula: RR = 1 / min{i : g_i ≥ rel}; with a cutoff only ranks down to it count.
-    Use: Known-item search and question answering: how soon the first relevant document comes.
-    Traps: Nothing behind the first relevant document counts. Going from rank 1 to 2 costs as much as going from 2
-    to the end, so its mean rests on few ranks. An unjudged document above the first relevant one is taken as not
-    relevant; the residual says how much that could change.
+    Use: Known-item search and question answering: how high the first relevant document is ranked.
+    Traps: Nothing after the first relevant document counts. Falling from rank 1 to 2 costs as much as falling from 2 to
+    the end, so its mean depends on few ranks. An unjudged document above the first relevant one counts as not relevant;
+    the residual says how much that could change.
     """
 
     name: ClassVar[str] = "RR"
@@ -194,8 +194,8 @@ class AP(Binary):
     """Average precision: Σ of the precision at the rank of each relevant document found, divided by all relevant.
 
     Formula: AP = (1/R) Σ_{i : g_i ≥ rel} P@i; a cutoff ends the sum, not R.
-    Use: The classic summary of a whole ranking with binary relevance: a mean of the precision each relevant
-    document is found at.
+    Use: The classic summary of a whole ranking with binary relevance: the mean precision at the ranks of the relevant
+    documents.
     Traps: Unjudged documents count as not relevant, so a system unlike those that were pooled is measured too low;
     look at Judged@k. AP(rel=…) under different thresholds are different measures. Cut at k, a topic with R > k
     cannot reach 1; NTCIR and many recommender tools divide by min(k, R): AP(norm='min')@k.
@@ -215,11 +215,12 @@ class AP(Binary):
 
 
 class GMAP(AP):
-    """AP whose topics are put together by the geometric mean, values below 0.00001 counting as that.
+    """The geometric mean of AP over topics; values below 0.00001 count as 0.00001.
 
     Formula: exp(mean over topics of ln max(AP, 0.00001)); the value of a topic is max(AP, 0.00001).
     Use: Robust retrieval: a topic that goes from 0.01 to 0.02 weighs as much as one that goes from 0.4 to 0.8.
-    Traps: Topics where nothing is found decide most of it. A difference of two of its means is a ratio.
+    Traps: Topics where nothing is found decide most of it. Compare two systems by the ratio of their values, not the
+    difference.
     """
 
     name: ClassVar[str] = "GMAP"
@@ -240,10 +241,11 @@ class GMAP(AP):
 class Bpref(Binary):
     """Binary preference: (1/R) Σ over the relevant documents found of 1 − min(n, R) / min(N, R).
 
-    n is the number of judged documents above it that are not relevant, N that of the topic; unjudged ones do not count.
+    n is the number of judged non-relevant documents above the relevant one, N their number in the topic; unjudged
+    documents do not count.
 
-    Formula: bpref = (1/R) Σ_{relevant found} (1 − min(n, R) / min(N, R)), n the judged non-relevant documents
-    above, N those of the topic.
+    Formula: bpref = (1/R) Σ_{relevant found} (1 − min(n, R) / min(N, R)), n the judged non-relevant documents above the
+    relevant one, N all of the topic.
     Use: Incomplete judgments: it looks only at the order of judged documents.
     Traps: It needs documents judged not relevant: with qrels that hold only relevant documents it is recall. It
     ignores the ranks below, so its value cannot be compared with AP's.
@@ -299,12 +301,12 @@ class InfAP(Binary):
 
 
 class Accuracy(Binary):
-    """The share of pairs of a relevant and another document, both retrieved, that are ranked in the right order.
+    """Of the pairs of a relevant and a non-relevant retrieved document, the share ranked in the right order.
 
     Formula: 1 − Σ_{relevant i ≤ k} |others above i| / (n_rel · n_other), over the first k retrieved documents.
-    Use: To check that a ranker orders training, validation and test data equally well: the area under its ROC curve.
+    Use: To compare how well a ranker orders training, validation and test data: it is the area under the ROC curve.
     Traps: Unjudged documents count as not relevant. It looks at retrieved documents only: a topic without a relevant
-    one among them scores 0 here and is excluded by ir_measures; one with nothing else scores 1.
+    one among them scores 0 here and is excluded by ir_measures; a topic with only relevant ones scores 1.
     """
 
     name: ClassVar[str] = "Accuracy"

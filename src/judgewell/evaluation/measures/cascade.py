@@ -30,16 +30,16 @@ GRADES = 4.0  # gdeval's largest grade, and so that of ir_measures' ERR@k
 class ERR(Measure):
     """Expected reciprocal rank: Σ_i (1/i) R_i Π_{j<i} (1 − R_j), with R = (2^g − 1) / 2^gmax.
 
-    gmax is the gain that satisfies: a number, or with `gmax="topic"` the topic's largest gain. Whole grades from 0 to 4
-    have gmax = 4 where it is not given, as in gdeval and ir_measures; all other gains need it. `stop="linear"` makes
-    the chance to stop g / gmax. The name of a result always holds the gmax used.
+    gmax is the gain that satisfies a user: a number, or with `gmax="topic"` the topic's largest gain. Whole grades from
+    0 to 4 have gmax = 4 where it is not given, as in gdeval and ir_measures; all other gains need it. With
+    `stop="linear"` the probability of stopping is g / gmax. The name of a result always holds the gmax used.
 
     Formula: ERR = Σ_i (1/i) R_i Π_{j<i} (1 − R_j), R_i = (2^{g_i} − 1) / 2^gmax.
     Use: A user who stops when satisfied: a good document makes those below it matter less.
     Traps: Values with different gmax are not comparable. The exponent is meant for grades up to about 4: with gains up
-    to 100 all but the very best vanish, so use stop='linear' or rescale there. A largest gain taken from a whole table
-    of magnitudes would let one document decide, so there is no such default. With gmax = 1 the best document satisfies
-    with 1/2 only. NTCIREVAL's ERR is ERR(gmax=G,stop='linear') with G one above the largest grade.
+    to 100 all but the very best count almost 0, so use stop='linear' or rescale them. There is no default for
+    magnitudes, because one document with a very large gain would decide. With gmax = 1 the best document satisfies only
+    with probability 1/2. NTCIREVAL's ERR is ERR(gmax=G,stop='linear') with G one above the largest grade.
     """
 
     gmax: float | str | None = setting(
@@ -48,7 +48,9 @@ class ERR(Measure):
         choices=("topic",),
         least=0,
     )
-    stop: str = setting("exp2", "the chance to stop: (2^g − 1) / 2^gmax, or g / gmax", choices=("exp2", "linear"))
+    stop: str = setting(
+        "exp2", "the probability of stopping: (2^g − 1) / 2^gmax, or g / gmax", choices=("exp2", "linear")
+    )
 
     name: ClassVar[str] = "ERR"
     source: ClassVar[str] = "Chapelle, Metzler, Zhang & Grinspan, CIKM 2009"
@@ -115,8 +117,8 @@ class nERR(ERR):
 
     Formula: nERR = ERR of the ranking / ERR of the topic's judged gains in descending order.
     Use: ERR on a scale where every topic can reach 1.
-    Traps: Very flat near the top: after one perfect document little is left to gain. The traps of ERR about gmax
-    hold here too.
+    Traps: It hardly changes near the top: after one perfect document little is left to gain. The traps of ERR about
+    gmax apply here too.
     """
 
     name: ClassVar[str] = "nERR"

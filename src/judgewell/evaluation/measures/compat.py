@@ -13,19 +13,20 @@ from judgewell.values import dataclass
 
 @dataclass(frozen=True, kw_only=True)
 class Compat(Measure):
-    """The rank-biased overlap of the ranking with the ideal ranking it is most like, divided by the best there can be.
+    """The rank-biased overlap of the ranking with the most similar ideal ranking, divided by the largest possible
+    overlap.
 
     The ideal rankings hold the topic's documents with a gain above 0 by descending gain; of those that differ only in
     the order of equal gains, the most similar one counts.
 
-    Formula: RBO = Σ_{d≤D} p^(d−1) |ranking_d ∩ ideal_d| / d, divided by that of the ideal with itself; D is the length
-    of the longer list. With normalize=False, by Σ_{d≤D} p^(d−1).
-    Use: Gains that are an order, as preferences and Bradley–Terry strengths give: only the order of gains counts.
+    Formula: RBO = Σ_{d≤D} p^(d−1) |ranking_d ∩ ideal_d| / d, divided by the RBO of the ideal with itself; D is the
+    length of the longer list. With normalize=False, by Σ_{d≤D} p^(d−1).
+    Use: Gains of which only the order counts, such as gains from preferences.
     Traps: How much better a document is does not matter. Every gain above 0 belongs to the ideal ranking. Tied scores
-    are broken by document id as everywhere here; the authors' code breaks them the other way round.
+    are ordered by document id, descending, as in all measures here; the authors' code orders them ascending.
     """
 
-    p: float = setting(0.95, "the chance of going on to the next rank", least=0, most=1, ends=False)
+    p: float = setting(0.95, "the probability of going on to the next rank", least=0, most=1, ends=False)
     normalize: bool = setting(True, "divide by the overlap of the ideal ranking with itself")
 
     name: ClassVar[str] = "Compat"

@@ -22,8 +22,8 @@ from judgewell.values import dataclass
 class GAP(Measure):
     """Graded average precision: Σ_n (1/n) Σ_{m≤n} min(g_m, g_n), divided by the sum of the topic's gains.
 
-    It is the mean of AP over the users' thresholds of relevance, a gain being the share of users (times a constant)
-    for whom a document is relevant.
+    It is the mean of AP over users with different thresholds of relevance: a gain is the share of users (times a
+    constant) for whom a document is relevant.
 
     Formula: GAP = Σ_n (1/n) Σ_{m≤n} min(g_m, g_n) / Σ_j g_j.
     Use: AP for graded and real-valued gains, without choosing a threshold.
@@ -52,7 +52,8 @@ class GAP(Measure):
 class Blended(Measure):
     """A measure of the blended ratio (C_r + β cg_r) / (r + β cg*_r) at ranks r with a gain above 0.
 
-    C_r is the number of such ranks down to r, cg_r their cumulative gain and cg*_r that of the topic's best ranking.
+    C_r is the number of such ranks down to r, cg_r their cumulative gain and cg*_r the cumulative gain of the topic's
+    best ranking.
     """
 
     beta: float = setting(1.0, "how much gain counts against the number of relevant documents", least=0)
@@ -76,8 +77,8 @@ class Blended(Measure):
 class Q(Blended):
     """Q-measure: (1/R) Σ over ranks r with a gain above 0 of (C_r + β cg_r) / (r + β cg*_r).
 
-    C_r is the number of such ranks down to r, cg_r their cumulative gain, cg*_r that of the topic's best ranking and R
-    the number of the topic's documents with a gain above 0.
+    C_r is the number of such ranks down to r, cg_r their cumulative gain, cg*_r the cumulative gain of the topic's best
+    ranking and R the number of the topic's documents with a gain above 0.
 
     Formula: Q = (1/R) Σ_{r : g_r > 0} (C_r + β cg_r) / (r + β cg*_r).
     Use: AP for graded gains that also looks at how much of the ideal gain was reached.
@@ -104,7 +105,7 @@ class O(Blended):  # noqa: E742  # the measure's name
 
     Formula: O = (1 + β g_r) / (r + β cg*_r), r the first rank with g_r > 0; 0 without one.
     Use: Finding one good document: reciprocal rank for graded gains.
-    Traps: A better document just behind the first does not count; P+ looks on to the best one.
+    Traps: A better document just after the first does not count; P+ goes on to the best one.
     """
 
     name: ClassVar[str] = "O"
@@ -120,7 +121,7 @@ class PMeasure(Blended):
     """P-measure: the blended ratio at the first of the best documents found.
 
     Formula: P = (C_r + β cg_r) / (r + β cg*_r), r the rank of the ranking's largest gain; 0 where none is above 0.
-    Use: Finding one highly relevant document, whatever stands above it.
+    Use: Finding one highly relevant document, whatever is ranked above it.
     Traps: Good documents above the best one only count through the ratio at its rank; P+ averages over them.
     """
 
@@ -141,9 +142,9 @@ class PPlus(Blended):
 
     Formula: P+ = (1/n) Σ_{r ≤ r_p : g_r > 0} (C_r + β cg_r) / (r + β cg*_r), r_p the rank of the largest gain of the
     ranking, n the number of ranks in the sum.
-    Use: Finding one highly relevant document: the user looks on until the best document of the list is found.
-    Traps: The list itself says which document ends it: a list without a highly relevant document is not punished for
-    that by its end, only by the ideal.
+    Use: Finding one highly relevant document: the user goes on until the best document of the list.
+    Traps: The user stops at the best document of the list, even if it is a poor one; only the ideal in the ratio lowers
+    the score of such a list.
     """
 
     name: ClassVar[str] = "PPlus"
@@ -160,14 +161,16 @@ class PPlus(Blended):
 
 @dataclass(frozen=True, kw_only=True)
 class NCU(Blended):
-    """Normalised cumulative utility: the blended ratio expected over where users stop, always at a gain above 0.
+    """Normalised cumulative utility: the expected blended ratio at the rank where a user stops, always at a gain above
+    0.
 
-    `stop="gain"`: the chance to stop is the document's share of all gains of the topic (graded-uniform); `"rank"`: that
-    of the n-th relevant document found is γ^(n−1) / Σ_{m<R} γ^m (rank-biased). β = 0 makes the utility precision.
+    `stop="gain"`: the probability of stopping is the document's share of all gains of the topic (graded-uniform);
+    `"rank"`: for the n-th relevant document found it is γ^(n−1) / Σ_{m<R} γ^m (rank-biased). β = 0 makes the utility
+    precision.
 
     Formula: NCU = Σ_r Pr(stop at r) (C_r + β cg_r) / (r + β cg*_r).
-    Use: AP and Q with another population of users than one that stops equally at every relevant document.
-    Traps: Documents that are not found take their share of users with them, so it also measures recall.
+    Use: Like AP and Q, but for users who do not stop at every relevant document with the same probability.
+    Traps: Users who would stop at a document that is not found count 0, so it also measures recall.
     """
 
     stop: str = setting("gain", "where users stop: by gain, or earlier ones more (rank)", choices=("gain", "rank"))

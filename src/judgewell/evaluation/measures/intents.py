@@ -39,7 +39,7 @@ class Novelty(ByIntent):
     A subclass gives the weight of each rank.
     """
 
-    alpha: float = setting(0.5, "the share of its gain that each further document of an intent loses", least=0, most=1)
+    alpha: float = setting(0.5, "the share of the gain that an intent loses with each document for it", least=0, most=1)
 
     normalised: ClassVar[bool] = False
 
@@ -91,10 +91,10 @@ class Novelty(ByIntent):
 
 
 class AlphaDCG(Novelty):
-    """α-DCG: documents are credited for intents that those above did not cover, discounted by log2(i + 1).
+    """α-DCG: credit for intents that the documents above did not cover, discounted by log2(i + 1).
 
-    Formula: α-DCG@k = Σ_{i≤k} Σ_{intents of i} (1 − α)^c / log2(i + 1), divided by that of a list whose documents all
-    have every intent.
+    Formula: α-DCG@k = Σ_{i≤k} Σ_{intents of i} (1 − α)^c / log2(i + 1), c the documents above with the intent, divided
+    by the value of a list whose documents all have every intent.
     Use: Rankings that should serve several meanings of a query early.
     Traps: The divisor does not depend on the collection, so few topics can reach 1; alpha_nDCG divides by the best
     ranking there is. Gains by intent are needed: qrels whose second field is the intent.
@@ -110,9 +110,9 @@ class AlphaDCG(Novelty):
 
 
 class AlphaNDCG(AlphaDCG):
-    """α-nDCG: α-DCG divided by that of the ideal ranking, which is put together greedily.
+    """α-nDCG: α-DCG divided by the α-DCG of the ideal ranking, which is built greedily.
 
-    Formula: α-nDCG@k = Σ_{i≤k} Σ_{intents of i} (1 − α)^c / log2(i + 1) of the ranking / of the ideal ranking.
+    Formula: α-nDCG@k = α-DCG@k of the ranking / α-DCG@k of the ideal ranking.
     Use: The usual measure of diversity: rankings that should serve several meanings of a query early.
     Traps: The ideal ranking is hard to compute; a greedy one is used instead, ties broken by document id, as in ndeval.
     A ranking can beat it and score above 1, at most 1 / (1 − (1 − 1/k)^k): 1.33 at k = 2, 1.58 for large k.
@@ -127,8 +127,8 @@ class AlphaNDCG(AlphaDCG):
 class ErrIA(Novelty):
     """Intent-aware ERR, for documents that are relevant to an intent or not.
 
-    Formula: ERR-IA@k = Σ_{i≤k} (1/i) Σ_{intents of i} (1 − α)^c, divided by that of a list whose documents all have
-    every intent.
+    Formula: ERR-IA@k = Σ_{i≤k} (1/i) Σ_{intents of i} (1 − α)^c, c the documents above with the intent, divided by the
+    value of a list whose documents all have every intent.
     Use: A user with one of several intents who stops when satisfied.
     Traps: With binary relevance a relevant document satisfies with α = 1/2. ndeval does not divide at k = 1.
     """
@@ -142,11 +142,11 @@ class ErrIA(Novelty):
 
 
 class NErrIA(ErrIA):
-    """ERR-IA divided by that of the ideal ranking, which is put together greedily.
+    """ERR-IA divided by the ERR-IA of the ideal ranking, which is built greedily.
 
     Formula: nERR-IA@k = ERR-IA@k of the ranking / ERR-IA@k of the ideal ranking.
-    Use: ERR-IA on a scale where every topic can come near 1.
-    Traps: Very flat near the top: after one document for each intent little is left to gain.
+    Use: ERR-IA on a scale on which every topic can get close to 1.
+    Traps: It hardly changes near the top: after one document for each intent little is left to gain.
     """
 
     name: ClassVar[str] = "nERR_IA"
@@ -158,12 +158,13 @@ class NErrIA(ErrIA):
 class NRBP(Novelty):
     """Novelty- and rank-biased precision: credit for new intents, weighted as in RBP.
 
-    Formula: NRBP = (1 − (1 − α) β) / S · Σ_i β^(i−1) Σ_{intents of i} (1 − α)^c, S the number of intents.
+    Formula: NRBP = (1 − (1 − α) β) / S · Σ_i β^(i−1) Σ_{intents of i} (1 − α)^c, S the number of intents, c the
+    documents above with the intent.
     Use: α-DCG\'s credit for a user who continues with probability β.
     Traps: Only an endless list of documents with every intent reaches 1; nNRBP divides by the ideal ranking\'s value.
     """
 
-    beta: float = setting(0.5, "the chance of going on to the next rank", least=0, most=1, ends=False)
+    beta: float = setting(0.5, "the probability of going on to the next rank", least=0, most=1, ends=False)
 
     name: ClassVar[str] = "NRBP"
     source: ClassVar[str] = "Clarke, Kolla & Vechtomova, ICTIR 2009"
@@ -177,10 +178,10 @@ class NRBP(Novelty):
 
 
 class NNRBP(NRBP):
-    """NRBP divided by that of the ideal ranking, which is put together greedily.
+    """NRBP divided by the NRBP of the ideal ranking, which is built greedily.
 
     Formula: nNRBP = NRBP of the ranking / NRBP of the ideal ranking.
-    Use: NRBP on a scale where every topic can come near 1.
+    Use: NRBP on a scale on which every topic can get close to 1.
     Traps: The ideal ranking is the greedy one, ties broken by document id, as in ndeval.
     """
 
@@ -210,7 +211,7 @@ class PIA(ByIntent):
     """Intent-aware precision: the mean over the intents of the share of the first k ranks that are relevant to it.
 
     Formula: P-IA@k = (1/(k S)) Σ_{i≤k} |intents of i|.
-    Use: How much of the first page serves the intents, all ranks alike.
+    Use: How much of the first page serves the intents, when every rank of it counts the same.
     Traps: It does not reward diversity, and intents with few relevant documents keep it low.
     """
 

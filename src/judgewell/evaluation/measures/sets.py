@@ -46,7 +46,7 @@ class NumRel(Binary):
 
     Formula: R = |{j : gain_j ≥ rel}| over the topic's judged documents.
     Use: To see how many relevant documents a topic has, as trec_eval prints it.
-    Traps: It is a property of the gains, not of the system. Over topics it is added up, not averaged.
+    Traps: It is a property of the gains, not of the system. It is summed over topics, not averaged.
     """
 
     name: ClassVar[str] = "NumRel"
@@ -65,7 +65,7 @@ class NumRelRet(Binary):
 
     Formula: |{i : g_i ≥ rel}| over the ranking, down to the cutoff.
     Use: To see how many relevant documents a run holds, as trec_eval prints it.
-    Traps: Runs of different depths are not comparable by it; give a cutoff. Over topics it is added up.
+    Traps: Runs of different depths are not comparable by it; give a cutoff. It is summed over topics.
     """
 
     name: ClassVar[str] = "NumRelRet"
@@ -117,7 +117,7 @@ class NumRet(OfRetrieved):
 
     Formula: The number of documents of the run for the topic.
     Use: To find runs that are cut short.
-    Traps: It counts unjudged documents too, unless rel is given. Over topics it is added up.
+    Traps: It counts unjudged documents too, unless rel is given. It is summed over topics.
     """
 
     name: ClassVar[str] = "NumRet"
@@ -191,7 +191,7 @@ class F1(OfRetrieved):
 
 
 class NumQ(Measure):
-    """1 for every topic: its sum is the number of topics averaged over.
+    """1 for every topic: the sum is the number of topics.
 
     Formula: 1.
     Use: To see over how many topics a result is averaged, as trec_eval and ir_measures print it.

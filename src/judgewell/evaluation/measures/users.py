@@ -105,18 +105,18 @@ class GoingOn(Scaled):
 class INST(GoingOn):
     """The expected rate of gain of a user who wants a total gain of T: Σ W_i g_i, for gains from 0 to 1.
 
-    The chance of going on behind rank i is ((i − 1 + T + T_i) / (i + T + T_i))² with T_i = T − Σ_{j≤i} g_j. Behind the
-    ranking's end gains are 0, where the weights add up to y² ψ₁(y) times the next weight, y = depth + T + T_depth. The
-    residual is against a list whose unjudged documents, and all ranks behind its end, have gain 1.
+    The probability of continuing after rank i is ((i − 1 + T + T_i) / (i + T + T_i))² with T_i = T − Σ_{j≤i} g_j. After
+    the ranking's end gains are 0, and the weights there add up to y² ψ₁(y) times the next weight, y = depth + T +
+    T_depth. The residual compares with a list whose unjudged documents, and all ranks after its end, have gain 1.
 
     Formula: INST = Σ_i W_i g_i, W_i = W_1 Π_{j<i} C_j.
-    Use: A user who wants a total gain of T and is the more likely to continue the more of it is missing.
+    Use: A user who wants a total gain of T, and who is more likely to continue the more of it is missing.
     Traps: Gains must lie between 0 and 1, or max_rel says which grade is 1; with max_rel the list ends at rank 1000 as
-    in cwl_eval and ir_measures, which makes values about 0.1 % larger. T is the expected need, not a cutoff. An ideal
-    order is not always the best one: a document seen early also ends the search.
+    in cwl_eval and ir_measures, which makes values about 0.1 % larger. T is the expected need, not a cutoff. The order
+    by descending gain is not always the best one, because a good document early also ends the search.
     """
 
-    T: float = setting(1.0, "how much gain the user looks for; from 0.5 on, so that going on is a chance", least=0.5)
+    T: float = setting(1.0, "how much gain the user looks for; at least 0.5", least=0.5)
 
     name: ClassVar[str] = "INST"
     source: ClassVar[str] = "Moffat, Bailey, Scholer & Thomas, ACM TOIS 35(3), 2017"
@@ -147,7 +147,7 @@ class INST(GoingOn):
 
 @dataclass(frozen=True, kw_only=True)
 class INSQ(Scaled, Linear):
-    """The expected rate of gain of a user whose chance of continuing grows with rank and T, whatever the gains.
+    """The expected rate of gain of a user whose probability of continuing grows with rank and T, whatever the gains.
 
     Formula: INSQ = Σ_i W_i g_i, W_i ∝ 1 / (i + 2T − 1)².
     Use: A user who wants a total gain of about T and does not know the gain so far.
@@ -210,7 +210,8 @@ class BPM(GoingOn):
 
     Formula: BPM@k = (1/n) Σ_{i≤n} g_i, n the first rank with Σ_{j≤n} g_j ≥ T, at most k.
     Use: A user with a goal and limited patience.
-    Traps: Gains must lie between 0 and 1, or max_rel says which grade is 1. It is the static model; T and k stay.
+    Traps: Gains must lie between 0 and 1, or max_rel says which grade is 1. It is the static model: T and k do not
+    change during the search.
     """
 
     T: float = setting(1.0, "the gain at which the user stops", least=0, ends=False)
@@ -224,7 +225,7 @@ class BPM(GoingOn):
 
 
 class NERR8(GoingOn):
-    """Nearly ERR, equation 8: the user stops at a document with its gain as the chance, at the latest at rank k.
+    """Nearly ERR, equation 8: the user stops at a document with its gain as the probability, at the latest at rank k.
 
     Formula: NERR8@k = Σ_i W_i g_i, C_i = 1 − g_i for i < k.
     Use: A measure like ERR for which value and weights follow from one user model.
@@ -240,7 +241,7 @@ class NERR8(GoingOn):
 
 
 class NERR9(GoingOn):
-    """Nearly ERR, equation 9: as NERR8, and the chance of going on also has ERR's discount i / (i + 1).
+    """Nearly ERR, equation 9: as NERR8, and the probability of continuing also has ERR's discount i / (i + 1).
 
     Formula: NERR9@k = Σ_i W_i g_i, C_i = (i / (i + 1)) (1 − g_i) for i < k.
     Use: A measure like ERR for which value and weights follow from one user model.

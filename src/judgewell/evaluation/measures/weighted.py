@@ -15,20 +15,20 @@ from judgewell.values import dataclass
 class RBP(Linear):
     """Rank-biased precision: (1 − p) Σ g_i p^(i−1), for gains from 0 to 1.
 
-    With `rel`, a document counts 1 from that gain on and 0 below. The residual is what the unjudged documents and all
-    ranks behind the cutoff or the ranking's end (p^depth) could still add.
+    With `rel`, a document counts 1 if its gain is rel or more, and 0 otherwise. The residual is what the unjudged
+    documents and all ranks after the cutoff or the ranking's end (p^depth) could still add.
 
     Formula: RBP = (1 − p) Σ_i g_i p^(i−1); p = 0.5 looks at about 2 ranks, 0.8 at 5, 0.9 at 10, 0.95 at 20 (1 / (1
     − p)).
-    Use: A measure with a user model that says how much is not known: value and residual bound what any further
-    judging could give.
+    Use: A measure with a user model that shows how much is unknown: with more judgments the value stays between value
+    and value + residual.
     Traps: Gains must lie between 0 and 1 (--gains-as unit). Without p it is 0.9 here, as in trec_eval, and 0.8 in
     ir_measures: a note says so, and p is always printed. It is not divided by the best possible value: 1 needs an
     endless list of perfect documents, and a topic with one relevant document reaches at most 1 − p.
     """
 
-    p: float = setting(0.9, "the chance of going on to the next rank", least=0, most=1, ends=False)
-    rel: float | None = setting(None, "the least gain that counts as relevant; without it gains count as they are")
+    p: float = setting(0.9, "the probability of going on to the next rank", least=0, most=1, ends=False)
+    rel: float | None = setting(None, "the lowest gain that counts as relevant; without it gains count as they are")
 
     name: ClassVar[str] = "RBP"
     source: ClassVar[str] = "Moffat & Zobel, ACM TOIS 27(1), 2008"
