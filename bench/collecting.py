@@ -83,7 +83,7 @@ def measured(tool: str, started: Callable[[Path], Running], assessors: int, answ
         lost = max(0, acknowledged - len(server.stored()))
     outcome = Outcome(seconds, 0.0, "" if taken == assessors * answers else f"{taken} answers were acknowledged")
     case = f"{assessors} assessors at once"
-    return Collected("collecting", case, tool, (outcome,), bad, taken / seconds, acknowledged, lost)
+    return Collected("collecting", case, version_of(tool), (outcome,), bad, taken / seconds, acknowledged, lost)
 
 
 def at_once(sends: Sequence[Send], answers: int) -> list[int]:
@@ -156,7 +156,7 @@ def judgewell(folder: Path) -> Running:
     port, process = start([*command, "--requests-per-second", "100000", "--port"], folder, "/healthz")
 
     def assessor(number: int) -> Send:
-        link = told("invite", study, database, f"a{number}", "--address", "").split("\t")[1].strip()
+        link = told("invite", study, database, f"a{number}").split("\t")[1].strip()
         browser = Browser(port)
         browser.ask("GET", link)
         page = browser.ask("GET", "/work")
@@ -197,7 +197,7 @@ def potato(folder: Path) -> Running:
         "annotation_schemes": [scheme | {"min_value": LOWEST, "max_value": HIGHEST}],
     }
     (folder / "config.yaml").write_text(json.dumps(settings))  # JSON is YAML
-    port, process = start([installed("potato-annotation", "potato"), "start", "config.yaml", "-p"], folder, "/")
+    port, process = start([installed(PACKAGES["Potato"], "potato"), "start", "config.yaml", "-p"], folder, "/")
 
     def assessor(number: int) -> Send:
         browser = Browser(port)
@@ -226,7 +226,7 @@ def potato(folder: Path) -> Running:
 
 def label_studio(folder: Path) -> Running:
     """One number for each task; the assessors share an account."""
-    command: list[str | Path] = [installed("label-studio", "label-studio"), "start", "--no-browser"]
+    command: list[str | Path] = [installed(PACKAGES["Label Studio"], "label-studio"), "start", "--no-browser"]
     command += ["--username", "a@example.org", "--password", "a long password", "--port"]
     port, process = start(command, folder, "/health")
     first = Browser(port)
@@ -260,6 +260,7 @@ def label_studio(folder: Path) -> Running:
     return Running(process, assessor, stored)
 
 
+PACKAGES = {"Potato": "potato-annotation", "Label Studio": "label-studio"}
 SERVERS: dict[str, Callable[[Path], Running]] = {
     "judgewell": judgewell,
     "Potato": potato,
@@ -274,6 +275,16 @@ def installed(package: str, command: str) -> Path:
         subprocess.run([sys.executable, "-m", "venv", folder], check=True)
         subprocess.run([folder / "bin" / "pip", "install", "-q", package], check=True, capture_output=True)
     return folder / "bin" / command
+
+
+def version_of(tool: str) -> str:
+    """A peer with its version."""
+    package = PACKAGES.get(tool)
+    if package is None:
+        return tool
+    asked = f"import importlib.metadata as m; print(m.version({package!r}))"
+    python = ENVIRONMENTS / package / "bin" / "python"
+    return f"{tool} {subprocess.run([python, '-c', asked], check=True, capture_output=True, text=True).stdout.strip()}"
 
 
 def start(command: Sequence[str | Path], folder: Path, healthy: str) -> tuple[int, int]:

@@ -91,7 +91,7 @@ def ask(address: str, path: str, key: str, **headers: str) -> tuple[float, str]:
 
 def judged(study: Path, where: str, address: str, key: str, database: str, pid: int) -> Judged:
     """Ten assessors at once, alone or with the overview open."""
-    made = told("invite", study, where, "--count", "10", "--address", "")
+    made = told("invite", study, where, "--count", "10")
     links = "\n".join(line.split("\t")[1] for line in made.splitlines()[-10:])
     before = cpu_of(pid)
     with looking(address, key) if key else nobody():

@@ -85,7 +85,7 @@ def load(database: str, size: Size, assessors: int, processes: int = 1, goal: bo
     with tempfile.TemporaryDirectory() as folder, kept_in(database, Path(folder)) as where:
         study = write_study(Path(folder) / "study", size, goal=goal)
         with served(study, where, processes) as (address, process, _):
-            made = told("invite", study, where, "--count", str(assessors), "--address", "")
+            made = told("invite", study, where, "--count", str(assessors))
             links = "\n".join(line.split("\t")[1] for line in made.splitlines())
             time.sleep(SETTLE)  # the owner's pages are loaded
             before = cpu_of(process.pid)
