@@ -21,6 +21,7 @@ from judgewell.agreement.order_effects import (
     score_by_position,
     with_templates,
 )
+from judgewell.agreement.sections.position import SECTION
 from judgewell.errors import DataError, InputError, JudgewellWarning
 
 NAMES = {0.0: "N", 1.0: "M", 2.0: "R", 3.0: "H"}
@@ -192,3 +193,15 @@ def test_known_documents_with_places_of_their_own_do_not_look_like_an_effect_of_
     shown = agree(table, section=["position"], kind="interval")["score_by_position"]
     assert shown["judgments"].sum() == 300
     assert shown["mean"].max() < 35
+
+
+def test_a_significant_effect_that_is_small_is_called_small() -> None:
+    (table,) = [one for one in SECTION.tables if one.name == "position_effect"]
+    assert table.finding is not None
+    row = {"judgments": [56472], "slope": [0.0014], "p": [0.0001], "df": [7]}
+    text = str(table.finding(pl.DataFrame(row)))
+    assert text.startswith(
+        "Position hardly matters: from the first to the last place in a unit, a document’s rank within it"
+    )
+    assert "changes by 1.0 % (p < 0.001, 56,472 judgments)" in text
+    assert "got higher values" in str(table.finding(pl.DataFrame(row | {"slope": [0.05]})))

@@ -3,8 +3,8 @@
 import polars as pl
 import pytest
 
-from judgewell.errors import DataError, InputError
-from judgewell.formats.options import kept_where
+from judgewell.errors import DataError, InputError, collect_notes
+from judgewell.formats.options import kept_where, where_files
 
 TABLE = pl.DataFrame({"assessor": ["a", "b", "c", None], "grade": [0.0, 1.0, 2.0, 1.0]})
 
@@ -31,6 +31,13 @@ def test_values_come_from_a_file_too(tmp_path):
     assert kept_where(TABLE, f"assessor!=@{tmp_path}/blocked.txt")["assessor"].to_list() == ["b", None]
     with pytest.raises(InputError, match=r"nobody.txt"):
         kept_where(TABLE, "assessor!=@nobody.txt")
+
+
+def test_notes_do_not_name_assessors_and_files_are_known():
+    with collect_notes() as notes:
+        kept_where(TABLE, ["assessor!=a,c", "grade=1"])
+    assert notes == ["2 of 4 rows are used: those without 2 assessors"]
+    assert where_files(["assessor!=@blocked.txt,grade=1", "doc=@some/docs.txt"]) == ["blocked.txt", "some/docs.txt"]
 
 
 def test_a_condition_that_changes_nothing_or_leaves_nothing_is_refused():

@@ -22,7 +22,7 @@ LEAST = 6  # judgments before anything is said of somebody
 FASTER = 4  # times faster than usual is too fast
 SAME = 0.9  # one answer, or one comment, in so many of all
 AGAINST = -1.28  # standard errors below no relation at all: reversed
-LEAST_PAIRS, SIGN = 10, 0.05  # pairs of documents that tell an order; fewer must pass a sign test against it
+LEAST_PAIRS = 10  # pairs of documents that tell an order; fewer may all be pairs of one document
 UNLIKE = -2.33  # standard errors below the usual relation: unlike the others
 CHANCE = 0.01  # of as many failures, or answers alike, by somebody like the others
 TOGETHER = -2.45  # standard errors below the usual in order, known documents and time together
@@ -342,7 +342,7 @@ def _order(number: dict[str, float], usual: Usual) -> Reason | None:
     if usual.tau is None or usual.alike is None or np.isnan(tau) or not error > 0:
         return None
     pairs = int(number["pairs"])
-    if pairs < LEAST_PAIRS and _chance(int(number["disagree"]), pairs, 0.5) > SIGN:
+    if pairs < LEAST_PAIRS:
         return None
     alike = int(number["agree"]) / pairs
     if tau / error <= AGAINST:

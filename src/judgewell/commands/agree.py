@@ -87,13 +87,14 @@ def agree(judgments: str, labels: tuple[str, ...], verbose: bool, output: str | 
 def _write(agreement: Agreement, folder: Path, options: dict[str, Any], noted: list[str]) -> None:
     """One csv per table, and one record of how they were made and what could not be analysed."""
     from judgewell.formats.files import files_among
+    from judgewell.formats.options import where_files
     from judgewell.formats.provenance import provenance, write_record
 
     folder.mkdir(parents=True, exist_ok=True)
     for name, table in agreement.tables.items():
         table.write_csv(folder / f"{name}.csv")
     sources = ("judgments", "labels", "against", "machine", "gains", "scores", "documents", "likes", "runs")
-    inputs = list(dict.fromkeys(files_among(*(options[name] for name in sources))))
+    inputs = list(dict.fromkeys(files_among(*(options[name] for name in sources), where_files(options["where"]))))
     record = provenance("agree", options, inputs, noted)
     record["not analysed"] = {one.name: dict(one.not_analysed) for one in agreement.outcomes if one.not_analysed}
     record["notes of sections"] = {one.name: list(one.notes) for one in agreement.outcomes if one.notes}

@@ -19,7 +19,7 @@ from judgewell.executors import executor_of
 from judgewell.formats.files import files_among, is_given, is_path
 from judgewell.formats.gains import read_gains
 from judgewell.formats.judgments import read_judgments, read_pairs
-from judgewell.formats.options import kept_where, read_labels, reading
+from judgewell.formats.options import kept_where, read_labels, reading, where_files
 from judgewell.formats.provenance import note_goal, provenance
 from judgewell.formats.runs import open_runs
 from judgewell.reports.assemble import Progress, assemble
@@ -130,7 +130,8 @@ def report(
     title = title or _title(sources, judgments, pairs)
     of_runs = [run.source for run in systems if run.source]
     study_file = study if _is_study_file(study) else None
-    inputs = files_among(judgments, pairs, study_file, gains, labels, machine, of_runs, _database_file(study, database))
+    sources_of = (judgments, pairs, study_file, gains, labels, machine, of_runs, where_files(where))
+    inputs = files_among(*sources_of, _database_file(study, database))
     options: dict[str, Any] = {"title": title, "measure": [str(one) for one in sources.measures], "baseline": baseline}
     options |= {"method": str(sources.method or "none")}
     options |= {"draws": draws, "worlds": worlds, "replicates": replicates, "seed": seed, "words": how["words"]}

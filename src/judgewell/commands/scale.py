@@ -112,6 +112,7 @@ def scale(
       judgewell scale pairs.csv --method bradley-terry --columns topic=qid -o gains.qrels
       judgewell scale batch.csv --method mean --columns topic=Input.q,doc=Input.doc,value=Answer.rel --words no=0,yes=1
     """
+    from judgewell.formats.options import where_files
     from judgewell.formats.provenance import provenance
     from judgewell.scaling.method import flags
     from judgewell.scaling.methods import methods, parse
@@ -134,7 +135,7 @@ def scale(
         how = {name: given[name] for name in ("interval", "level", "draws", "seed")}
         gains = gains_of(chosen, table, **how, executor=executor)
         tables = chosen.tables(table)
-        sources = [*files, given["intents"]] if given["intents"] else files
+        sources = [*files, *filter(None, [given["intents"]]), *where_files(given["where"])]
         options = {**context.params, "method": str(chosen), **chosen.options()}
         record = provenance("scale", options, sources, collected)
         if draws_to:

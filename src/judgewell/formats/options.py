@@ -57,6 +57,13 @@ class _Condition:
         some = ",".join(self.values[:MOST_VALUES]) + (",…" if len(self.values) > MOST_VALUES else "")
         return f"{self.column}{'!=' if self.unlike else '='}{some}"
 
+    @property
+    def for_reports(self) -> str:
+        """The condition without names of assessors, which a report must not show."""
+        if self.column != "assessor":
+            return f"with {self}"
+        return f"{'without' if self.unlike else 'of'} {counted(len(self.values), 'assessor')}"
+
     def keeps(self, cells: pl.Series) -> pl.Series:
         """Which cells meet it; an empty one has the value ""."""
         if cells.dtype.is_numeric():
@@ -87,6 +94,12 @@ def _parse_where(texts: Iterable[str]) -> list[_Condition]:
     return conditions
 
 
+def where_files(where: str | Iterable[str]) -> list[str]:
+    """The files that conditions take their values from."""
+    texts = [where] if isinstance(where, str) else list(where)
+    return [item.partition("@")[2] for text in texts for item in text.split(",") if "=@" in item]
+
+
 def _values(text: str) -> list[str]:
     """A value, or the lines of a file that is named behind @."""
     if not text.startswith("@"):
@@ -111,7 +124,7 @@ def kept_where(table: pl.DataFrame, where: str | Iterable[str]) -> pl.DataFrame:
             none = "every row" if condition.unlike and keep.all() else "no row"
             raise DataError(f"{none} has {condition}; there are {there}{empty}")
         if not keep.all():
-            note(Information(f"{int(keep.sum())} of {len(table)} rows are used: those with {condition}"))
+            note(Information(f"{int(keep.sum())} of {len(table)} rows are used: those {condition.for_reports}"))
         table = table.filter(keep)
     return table
 

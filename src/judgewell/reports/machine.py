@@ -67,11 +67,18 @@ def machine_part(sources: Sources, used: ReportGains | None) -> tuple[Part | Non
     if human is None:
         return None, [NotAnalysed("machine labels", "systems with machine labels", "needs people’s judgments or gains")]
     choices = Choices(level=sources.level, alpha=sources.alpha, seed=sources.seed, baseline=sources.baseline)
+    unjudged = [
+        name for name, labels in sources.machine.items() if labels.join(human[1], on=DOCUMENT, how="anti").height
+    ]
     sentences: list[Finding] = []
     items: list[Grid] = []
     lacking: list[NotAnalysed] = []
     notes: list[str] = []
     for name, labels in sources.machine.items():
+        if name not in unjudged:
+            why = "people judged every document that it labels, so that the systems are scored without its labels"
+            lacking.append(NotAnalysed("machine labels", f"systems with the labels of {name}", why))
+            continue
         for measure in sources.measures:
             try:
                 with collect_notes() as noted:

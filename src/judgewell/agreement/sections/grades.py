@@ -47,7 +47,7 @@ def _order(table: pl.DataFrame) -> list[str]:
         steps = part.filter(pl.col("lower").is_not_null() & (pl.col("pairs") >= LEAST_PAIRS)).sort("half")
         if steps.height > 1:
             low, high = steps.row(0, named=True), steps.row(-1, named=True)
-            text += f": from {percent(low['half'])} between grades {_pair(low)}"
+            text += f"; as means over topics, from {percent(low['half'])} between grades {_pair(low)}"
             text += f" to {percent(high['half'])} between {_pair(high)}"
         sentences.append(text + ".")
     return sentences

@@ -10,6 +10,7 @@ from judgewell.agreement.evidence import Evidence, given
 from judgewell.agreement.section import JUDGED, POSITIONS, Get, Section
 from judgewell.text import counted, p_said, plain
 
+SMALL = 3.0  # percent of a unit's ranks between its first and its last place: no matter, however significant
 _COLUMNS = "judgments slope z p chi2 df p_any note"
 
 
@@ -20,6 +21,12 @@ def _finding(table: pl.DataFrame) -> str | None:
     rest = f"({p_said(row['p'])}, {counted(row['judgments'], 'judgment')})"
     if row["p"] >= 0.05:
         return f"No effect of position was found {rest}."
+    whole = 100 * row["slope"] * row["df"]  # from the first position to the last
+    if abs(whole) < SMALL:
+        return (
+            f"Position hardly matters: from the first to the last place in a unit, a document’s rank within it changes "
+            f"by {plain(whole, 1)} % {rest}."
+        )
     values, moves = ("higher", "rises") if row["slope"] > 0 else ("lower", "falls")
     points = f"{plain(abs(100 * row['slope']), 2)} percentage points"
     return (
