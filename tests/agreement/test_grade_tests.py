@@ -76,4 +76,4 @@ def test_grades_that_could_not_be_tested_are_not_said_to_differ() -> None:
         "with too few documents of both grades in a topic."
     )
     [text] = finding(table.filter(pl.col("p").is_null() | (pl.col("p") > 0.05)))
-    assert ", none differ significantly in gain; 1 does not (2 and 3, p = 0.400); 2 could" in text
+    assert ", 1 does not differ significantly in gain (2 and 3, p = 0.400); 2 could not be tested" in text

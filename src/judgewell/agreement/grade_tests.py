@@ -56,10 +56,14 @@ def finding(table: pl.DataFrame) -> list[str]:
         if differ.height == part.height:
             text = f"All neighbouring grades of the label set {labels} differ significantly in gain ({_pairs(differ)})."
         else:
-            counts = [f"{differ.height or 'none'} differ{'s' * (differ.height == 1)} significantly in gain"]
-            counts[0] += f" ({_pairs(differ)})" if differ.height else ""
+            counts = []
+            if differ.height:
+                counts.append(
+                    f"{differ.height} differ{'s' * (differ.height == 1)} significantly in gain ({_pairs(differ)})"
+                )
             if alike.height:
-                counts.append(f"{alike.height} {agrees(alike.height, 'does', 'do')} not ({_pairs(alike)})")
+                what = "not" if differ.height else "not differ significantly in gain"
+                counts.append(f"{alike.height} {agrees(alike.height, 'does', 'do')} {what} ({_pairs(alike)})")
             if untested := part.height - tested.height:
                 counts.append(f"{untested} could not be tested, with too few documents of both grades in a topic")
             pairs = counted(part.height, "pair of neighbouring grades", "pairs of neighbouring grades")

@@ -79,8 +79,8 @@ def report(context: click.Context, /, **given: Any) -> None:
     judgments.
 
     Name grades by experts, or qrels, with --labels: the report compares judgments and gains with them. Name gains that
-    judgewell scale (or another method) made with --gains: the report uses them instead of making its own. If you have
-    only qrels and runs, use --labels.
+    you have already, made by scale or in another way, with --gains: the report uses them instead of making its own. If
+    you have only qrels and runs, use --labels.
 
     \b
     Examples, from a study:
