@@ -25,6 +25,13 @@ def test_one_system_that_is_best_under_every_set():
     assert finding.source == "systems"
 
 
+def test_systems_that_tie_under_every_set_are_all_named():
+    finding = best_elsewhere({"crowd": scores(3, 3, 1), "experts": scores(9, 9, 1)}, TABLE)
+    assert finding.text == "a and b also have the best mean under experts."
+    finding = best_elsewhere({"crowd": scores(3, 3, 1), "experts": scores(9, 8, 1)}, TABLE)
+    assert finding.text == "a also has the best mean under experts."
+
+
 def test_another_best_system_within_the_first_top_set():
     finding = best_elsewhere({"crowd": scores(3, 2, 1), "experts": scores(1, 2, 0), "pairs": scores(3, 1, 1)}, TABLE)
     assert finding.text == (

@@ -55,9 +55,13 @@ def best_elsewhere(sets: Mapping[str, ScoreArray], systems: pl.DataFrame) -> Fin
     first, *others = sets
     leaders = {name: sets[name].systems[int(np.argmax(sets[name].means))] for name in others}
     best = systems["system"][0]
-    if not others or set(leaders.values()) == {best}:
-        same = f"{best} also has the best mean under {listing(others)}." if others else ""
-        return Finding(same, "systems") if same else None
+    if not others:
+        return None
+    if set(leaders.values()) == {best}:
+        tied = [set(np.array(one.systems)[one.means == one.means.max()].tolist()) for one in sets.values()]
+        named = sorted(tied[0]) if all(one == tied[0] for one in tied) else [best]
+        same = f"{listing(named)} also {agrees(len(named), 'has', 'have')} the best mean under {listing(others)}."
+        return Finding(same, "systems")
     text = "; ".join(_leader(best, *one) for one in leaders.items()).replace("under", "Under", 1)
     if "top" not in systems.columns:
         return Finding(f"{text}.", "systems")
