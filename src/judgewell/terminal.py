@@ -107,7 +107,8 @@ def frame_text(frame: pl.DataFrame, most: int | None = None) -> str:
     left = numbers.index(True) if True in numbers else len(numbers)
     columns = [_cells(column.to_list()) for column in shown.get_columns()]
     text = text_table(frame.columns, list(zip(*columns, strict=True)), left)
-    return text if len(shown) == len(frame) else f"{text}\n… {len(frame) - len(shown)} more rows"
+    left_over = len(frame) - len(shown)
+    return f"{text}\n… {left_over} more row{'s' * (left_over > 1)}" if left_over else text
 
 
 def number(value: float) -> str:

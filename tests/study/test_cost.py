@@ -140,3 +140,9 @@ def test_other_sizes_say_what_time_and_pay_of_a_unit_they_assume(tmp_path):
     table = unit_alternatives([240] * 18, study, rounds=1).unique("documents").sort("documents")
     rows = table.select("documents", "minutes_per_unit", "pay_per_unit").rows()
     assert rows == [(4, 5.0, 0.71), (6, 7.0, 1.0), (8, 9.0, 1.29), (10, 11.0, 1.57)]
+
+
+def test_units_larger_than_every_topic_are_no_alternative(tmp_path):
+    study, _ = load_study(new_study(tmp_path / "a", "magnitude")[0])
+    assert unit_alternatives([8, 7], study, rounds=1)["documents"].unique().sort().to_list() == [4, 6, 8]
+    assert unit_alternatives([3], study, rounds=1)["documents"].unique().to_list() == [3]

@@ -162,9 +162,8 @@ def unit_alternatives(documents: Sequence[int], study: Study, *, rounds: int | N
     known = 2 if study.known else 0
     typical = sorted(documents)[len(documents) // 2]
     rows = []
-    for size in UNIT_SIZES:
-        if size <= known:
-            continue
+    most_documents = max(documents)  # a unit cannot hold more
+    for size in [one for one in UNIT_SIZES if known < one <= most_documents] or [most_documents]:
         for redundancy in REDUNDANCIES:
             counts = [units_needed(count, size, redundancy, known) for count in documents]
             judged = sum(units * min(size, count) for units, count in zip(counts, documents, strict=True))
