@@ -239,6 +239,16 @@ def test_a_link_without_an_id_says_what_it_lacks(begin):
     assert "lacks PROLIFIC_PID" in response.text
 
 
+def test_one_button_of_a_paused_page_answers_to_enter(begin):
+    study = begin(topics=2, more=PROLIFIC)
+    perform(study.store, study.served, ACTIONS["pause"], read_fields(ACTIONS["pause"], {}))
+    client = TestClient(make_app(study.store, study.clock), base_url="https://testserver")
+    sent = {"PROLIFIC_PID": "p" * 24, "STUDY_ID": "s" * 24, "SESSION_ID": "t" * 24}
+    page = client.get("/join", params=sent).text
+    assert "cc=NONE1" in page
+    assert page.count('data-key="Enter"') == 1
+
+
 def test_forgetting_says_what_is_kept_and_still_due(begin):
     study = begin(topics=3, redundancy=4, more=PANEL)
     judged(study, "P1", 2)
