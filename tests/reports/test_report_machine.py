@@ -42,3 +42,12 @@ def test_people_and_machines_have_a_part_and_what_is_lacking_is_listed(page) -> 
     lacking = next(grid for grid in page.grids if grid.name == "not_analysed").frame
     reasons = dict(lacking.select("analysis", "reason").iter_rows())
     assert "looks at whole rankings" in reasons["AP with the labels of llm"]
+
+
+def test_labels_of_documents_that_people_judged_all_are_not_estimated_with() -> None:
+    levels = sample.levels().select("topic", "doc", "gain")
+    made = report(gains={"people": levels}, machine={"llm": levels}, runs=sample.runs(), measure=["nDCG@10"], worlds=50)
+    assert [grid.name for grid in made.grids if grid.name.startswith("machine_systems_")] == []
+    assert made.parts[0].findings[0].text.startswith("Under people, latent has the best mean")
+    (table,) = [grid.frame for grid in made.grids if grid.name == "not_analysed"]
+    assert any("people judged every document that it labels" in why.lower() for why in table["reason"])

@@ -41,6 +41,16 @@ def choice(name: str, *choices: str, help: str) -> Callable[[Any], Any]:
     return click.option(name, type=click.Choice(choices), default=choices[0], help=help)
 
 
+negative_option = choice(
+    "--negative",
+    "unjudged",
+    "zero",
+    "keep",
+    "error",
+    help="Treat a grade below 0 as unjudged, as 0, as it is, or as an error.",
+)
+
+
 def refuse_unwritable(output: str | None, *inputs: str, endings: tuple[str, ...] = ENDINGS) -> None:
     """Before the work: the output's folder is there, its ending is known, and standard input is asked for once."""
     from pathlib import Path

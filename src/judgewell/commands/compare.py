@@ -14,6 +14,7 @@ from judgewell.commands.common import (
     cluster_options,
     executing,
     kind_option,
+    negative_option,
     reading_options,
 )
 
@@ -53,14 +54,7 @@ TESTS = ("t", "wilcoxon", "randomisation", "bootstrap")
 @click.option("--common", is_flag=True, help="Keep only the topics and systems that all sets share.")
 @choice("--missing", "error", "zero", "drop", help="Treat a missing score as an error or as 0, or drop its topic.")
 @choice("--unjudged", "zero", "condense", help="Give unjudged documents gain 0, or remove them from rankings.")
-@choice(
-    "--negative",
-    "unjudged",
-    "zero",
-    "keep",
-    "error",
-    help="Treat a grade below 0 as unjudged, as 0, as it is, or as an error.",
-)
+@negative_option
 @choice("--order", "score", "rank", help="Rank by score, or by the ranks in the file.")
 @choice("--precision", "double", "single", help="Read the runs' scores in this precision.")
 @click.option("--random", is_flag=True, help="Add random labels: the reference's gains, shuffled within topics.")

@@ -14,6 +14,7 @@ from judgewell.commands.common import (
     choice,
     cluster_options,
     executing,
+    negative_option,
     reading,
     reading_options,
     refuse_unwritable,
@@ -94,14 +95,7 @@ def _list_measures(context: click.Context, option: click.Parameter, asked: bool)
     "FILE, one id per line.  [default: judged; with --format trec_eval: run]",
 )
 @click.option("-c", "--complete", is_flag=True, help="The same as --topics judged, for --format trec_eval.")
-@choice(
-    "--negative",
-    "unjudged",
-    "zero",
-    "keep",
-    "error",
-    help="Treat a grade below 0 as unjudged, as 0, as it is, or as an error.",
-)
+@negative_option
 @click.option("--level", default=0.95, help="Compute intervals over topics at this level.")
 @click.option("--seed", type=click.IntRange(min=0), default=0, help="Seed the bootstrap over topics with this number.")
 @reading_options
